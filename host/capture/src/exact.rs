@@ -35,14 +35,19 @@ const MEMORY: usize = 8 << 20;
 const NUMBER: usize = 8;
 /// Key, index and timestamp.
 const KEYED: usize = KEY_BYTES + 2 * NUMBER;
-/// Index at the receiver, index at the sender, time of sending, time of arrival, whether others look like it.
+/// Index at the receiver, index at the sender, time of sending, time of arrival, likeness.
 const PAIRED: usize = 4 * NUMBER + 1;
-/// Index at the sender, time of sending, what became of it, time of arrival, rank.
-const SENT: usize = 4 * NUMBER + 1;
+/// Index at the sender, time of sending, what became of it, time of arrival, rank, likeness.
+const SENT: usize = 4 * NUMBER + 2;
 /// Time of arrival, time of sending.
 const ARRIVED: usize = 2 * NUMBER;
 /// Flow, time of arrival, time of sending.
 const FLOWING: usize = size_of::<Flow>() + ARRIVED;
+
+/// Likeness: no packet looks like it; others do, as many at either end; more at one.
+const SINGLE: u8 = 0;
+const EVEN: u8 = 1;
+const UNEVEN: u8 = 2;
 
 /// What became of a packet of the sender.
 const UNMEASURED: u8 = 0;
@@ -122,7 +127,7 @@ impl Matcher {
     pub fn sent(&mut self, packet: PacketRef<'_>) -> Result<(), MatchError> {
         let index = self.sender.end.packets;
         if !self.sender.take(packet)? {
-            self.by_sender.push(sent(index, packet.timestamp, UNMEASURED, 0, 0))?;
+            self.by_sender.push(sent(index, packet.timestamp, UNMEASURED, [0; 2], SINGLE))?;
         }
         Ok(())
     }
@@ -185,7 +190,7 @@ impl Matcher {
                 (&[sent], &[received]) => {
                     unique += 1;
                     delays.push(ordered(delay_between(sent[1], received[1])))?;
-                    paths.received(&group.key, sent, received, false)?;
+                    paths.received(&group.key, sent, received, SINGLE)?;
                 }
                 (lost, []) => lost.iter().try_for_each(|lost| paths.lost(&group.key, *lost, false))?,
                 ([], foreign) => foreign.iter().try_for_each(|_| paths.foreign(&group.key, false))?,
@@ -202,13 +207,14 @@ impl Matcher {
         let mut alike = 0;
         let mut groups = Groups::new(alike_sent, alike_received)?;
         while let Some(group) = groups.next()? {
+            let likeness = if group.sent.len() == group.received.len() { EVEN } else { UNEVEN };
             let times =
                 |packets: &[[u64; 2]]| -> Vec<u64> { packets.iter().map(|[_, time]| *time).collect() };
             for fate in align(&times(&group.sent), &times(&group.received), usual) {
                 match fate {
                     Fate::Received(one, other) => {
                         alike += 1;
-                        paths.received(&group.key, group.sent[one], group.received[other], true)?;
+                        paths.received(&group.key, group.sent[one], group.received[other], likeness)?;
                     }
                     Fate::Lost(one) => paths.lost(&group.key, group.sent[one], true)?,
                     Fate::Foreign(_) => paths.foreign(&group.key, true)?,
@@ -222,8 +228,10 @@ impl Matcher {
         while let Some(record) = arrivals.next()? {
             let [index, time, arrival] = [1, 2, 3].map(|place| number(&record, place * NUMBER));
             // As in `replay`.
-            let is_certain = record[4 * NUMBER] == 0 || alike >= unique;
-            by_sender.push(sent(index, time, if is_certain { RECEIVED } else { ALIKE }, arrival, rank))?;
+            let likeness = record[4 * NUMBER];
+            let is_certain = likeness == SINGLE || alike >= unique;
+            let what = if is_certain { RECEIVED } else { ALIKE };
+            by_sender.push(sent(index, time, what, [arrival, rank], likeness))?;
             rank += u64::from(is_certain);
         }
         let Cut { overall, intervals, postponed, negative } =
@@ -272,14 +280,13 @@ impl Paths {
         key: &[u8; KEY_BYTES],
         [index, time]: [u64; 2],
         [there, arrival]: [u64; 2],
-        is_alike: bool,
+        likeness: u8,
     ) -> io::Result<()> {
         if let Some(fates) = &mut self.fates {
-            fates.received(key, delay_between(time, arrival), is_alike)?;
+            fates.received(key, delay_between(time, arrival), likeness != SINGLE)?;
         }
         let (arrived, sent) = (bytes(arrival), bytes(time));
-        let alike = [u8::from(is_alike)];
-        self.by_receiver.push(packed(&[&bytes(there), &bytes(index), &sent, &arrived, &alike]))?;
+        self.by_receiver.push(packed(&[&bytes(there), &bytes(index), &sent, &arrived, &[likeness]]))?;
         self.by_arrival.push(packed(&[&arrived, &sent]))?;
         self.by_flow.push(packed(&[&flow_of(key), &arrived, &sent]))
     }
@@ -293,7 +300,7 @@ impl Paths {
         if let Some(fates) = &mut self.fates {
             fates.lost(key, is_alike)?;
         }
-        self.by_sender.push(sent(index, time, LOST, 0, 0))
+        self.by_sender.push(sent(index, time, LOST, [0; 2], SINGLE))
     }
 }
 
@@ -429,7 +436,11 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
                 }
                 let delay = delay_between(time, arrival);
                 negative += u64::from(delay < 0);
-                [&mut overall, &mut interval].into_iter().for_each(|tally| tally.received(delay));
+                for tally in [&mut overall, &mut interval] {
+                    tally.received(delay);
+                    tally.alike += u64::from(record[SENT - 1] != SINGLE);
+                    tally.uneven += u64::from(record[SENT - 1] == UNEVEN);
+                }
             }
             LOST => [&mut overall, &mut interval].into_iter().for_each(Tally::lost),
             _ => {}
@@ -440,8 +451,8 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
     Ok(Cut { overall: overall.truth(), intervals, postponed, negative })
 }
 
-fn sent(index: u64, time: u64, what: u8, arrival: u64, rank: u64) -> [u8; SENT] {
-    packed(&[&bytes(index), &bytes(time), &[what], &bytes(arrival), &bytes(rank)])
+fn sent(index: u64, time: u64, what: u8, [arrival, rank]: [u64; 2], likeness: u8) -> [u8; SENT] {
+    packed(&[&bytes(index), &bytes(time), &[what], &bytes(arrival), &bytes(rank), &[likeness]])
 }
 
 /// Index and timestamp of a packet with its key.

@@ -31,7 +31,7 @@ pub struct FlowTruth {
     pub ports: Option<[u16; 2]>,
     /// The protocol that IP carries, such as 6 for TCP.
     pub protocol: u8,
-    /// What became of those that were sent.
+    /// What became of those that were sent, without what looks alike.
     pub truth: Truth,
     /// Those that only the receiver has.
     pub surplus: u64,

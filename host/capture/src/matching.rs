@@ -121,6 +121,8 @@ pub struct Pair {
     pub delay: i64,
     /// Whether another packet of either capture has the same key, so that which is which is likely, not certain.
     pub is_alike: bool,
+    /// Whether besides one end has more packets with this key, so that which arrived is a guess, too.
+    pub is_uneven: bool,
 }
 
 /// Counts of one end's packets.
@@ -163,11 +165,12 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
     let mut matching = Matching { sender: sender.end(), receiver: receiver.end(), ..Matching::default() };
     let (by_key, to_key) = (sender.by_key(), receiver.by_key());
     let group = |packets: &[(&Key, usize)], key: &Key| packets.partition_point(|(other, _)| *other <= key);
-    let pair = |sent: usize, arrived: usize, is_alike| Pair {
+    let pair = |sent: usize, arrived: usize, is_alike, is_uneven| Pair {
         sender: sent,
         receiver: arrived,
         delay: delay_between(sender.times[sent], receiver.times[arrived]),
         is_alike,
+        is_uneven,
     };
     let mut alike = vec![];
     let (mut sent, mut received) = (&by_key[..], &to_key[..]);
@@ -184,7 +187,7 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
         matching.sender.duplicates += one.len().saturating_sub(1) as u64;
         matching.receiver.duplicates += other.len().saturating_sub(1) as u64;
         match (one, other) {
-            ([(_, sent)], [(_, arrived)]) => matching.pairs.push(pair(*sent, *arrived, false)),
+            ([(_, sent)], [(_, arrived)]) => matching.pairs.push(pair(*sent, *arrived, false, false)),
             (_, []) => matching.lost.extend(one.iter().map(|(_, index)| index)),
             ([], _) => matching.receiver_only.extend(other.iter().map(|(_, index)| index)),
             _ => alike.push((one, other)),
@@ -200,7 +203,7 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
         for fate in align(&times(sender, one), &times(receiver, other), usual) {
             match fate {
                 Fate::Received(sent, arrived) => {
-                    matching.pairs.push(pair(one[sent].1, other[arrived].1, true));
+                    matching.pairs.push(pair(one[sent].1, other[arrived].1, true, one.len() != other.len()));
                 }
                 Fate::Lost(sent) => matching.lost.push(one[sent].1),
                 Fate::Foreign(arrived) => matching.receiver_only.push(other[arrived].1),
@@ -301,6 +304,10 @@ pub struct Truth {
     pub lost: u64,
     /// The delays of those that arrived; `None` if none did.
     pub delay: Option<Delay>,
+    /// Those that arrived and look like others: their single delays are guesses.
+    pub alike: u64,
+    /// Those of them of which one end has more, so that the sum of their delays is a guess as well.
+    pub uneven: u64,
 }
 
 /// The true delays of some packets, receiver minus sender, in nanoseconds.
@@ -346,7 +353,11 @@ impl Matching {
 
 fn truth<'a>(pairs: impl Iterator<Item = &'a Pair>, lost: u64) -> Truth {
     let mut tally = Tally { lost, ..Tally::default() };
-    pairs.for_each(|pair| tally.received(pair.delay));
+    for pair in pairs {
+        tally.received(pair.delay);
+        tally.alike += u64::from(pair.is_alike);
+        tally.uneven += u64::from(pair.is_uneven);
+    }
     tally.truth()
 }
 
@@ -363,6 +374,9 @@ pub(crate) struct Tally {
     /// Their running mean, and the sum of squared distances from it (Welford).
     mean: f64,
     squares: f64,
+    /// As [`Truth`] has them.
+    pub(crate) alike: u64,
+    pub(crate) uneven: u64,
 }
 
 impl Tally {
@@ -387,7 +401,7 @@ impl Tally {
 
     /// What they are together.
     pub(crate) fn truth(self) -> Truth {
-        let Tally { lost, received, sum, least, greatest, squares, .. } = self;
+        let Tally { lost, received, sum, least, greatest, squares, alike, uneven, .. } = self;
         let count = received as f64;
         let delay = (received > 0).then(|| Delay {
             mean_ns: sum as f64 / count,
@@ -395,7 +409,7 @@ impl Tally {
             min_ns: least,
             max_ns: greatest,
         });
-        Truth { sent: received + lost, received, lost, delay }
+        Truth { sent: received + lost, received, lost, delay, alike, uneven }
     }
 }
 

@@ -29,7 +29,7 @@ use deltaline_collect::evaluation::Evaluation;
 use deltaline_collect::feed::{Event, Feed, Serial, Source};
 use deltaline_collect::follower::check_version;
 use deltaline_collect::pair::Interval;
-use deltaline_collect::truth::{Delay, Exact};
+use deltaline_collect::truth::{Delay, Exact, Stamps};
 use deltaline_estimate::{Confidence, Loss, Range};
 use deltaline_model::board::{
     Command, Identity, LEAST_DELAY, MAX_EXPONENT, Settings, Sizes, Top, Truth, traffic,
@@ -441,7 +441,7 @@ impl<'a> Tested<'a> {
 const ROUNDING: f64 = 1e-6;
 
 fn exact<S: Serializer>(truth: &Option<Exact>, serializer: S) -> Result<S::Ok, S::Error> {
-    let quantities = truth.map(|truth| truth.quantities());
+    let quantities = truth.map(|truth| truth.quantities(Stamps::default()));
     quantities.as_deref().map(Members).serialize(serializer)
 }
 

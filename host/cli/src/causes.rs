@@ -29,13 +29,20 @@ impl Surveys {
         }
     }
 
+    fn of_end(&self, role: Role) -> &Survey {
+        match role {
+            Role::Sender => &self.sender,
+            Role::Receiver => &self.receiver,
+        }
+    }
+
     /// What is to be said in every case, since a result may look right all the same.
     pub(crate) fn remarks(&self, recordings: &Recordings) -> Vec<String> {
         let tunnels = if recordings.takes_inner() { None } else { self.remark_on_tunnels() };
         let long = self.remark_on_long(recordings.splits());
-        let times = [Role::Sender, Role::Receiver]
-            .into_iter()
-            .filter_map(|role| self.remark_on_backward(role, recordings));
+        let times = [Role::Sender, Role::Receiver].into_iter().filter_map(|role| {
+            Some(remark_on_backward(&recordings.name(role), self.of_end(role).backward()?))
+        });
         let same = recordings.remark_on_same();
         let fragments = self.remark_on_fragments(recordings);
         same.into_iter()
@@ -171,27 +178,6 @@ impl Surveys {
         ))
     }
 
-    /// Times that go back.
-    fn remark_on_backward(&self, role: Role, recordings: &Recordings) -> Option<String> {
-        let Backward { times, most } = match role {
-            Role::Sender => self.sender.backward(),
-            Role::Receiver => self.receiver.backward(),
-        }?;
-        Some(format!(
-            "{}: the times of its packets go back {}, by up to {}: a clock was set back, single stamps are wrong, or recordings \
-             were joined out of order; delays about there mean nothing",
-            recordings.name(role),
-            if times == 1 { "once".into() } else { format!("{times} times") },
-            duration(most as f64)
-        ))
-    }
-
-    /// Whether a recording's times go back by what proves single stamps wrong: recorders write packets in the order of their coming.
-    pub(crate) fn go_back(&self) -> bool {
-        let ends = [&self.sender, &self.receiver];
-        ends.iter().any(|survey| survey.backward().is_some_and(|backward| backward.most >= WILD))
-    }
-
     /// What the times of both ends are multiples of.
     pub(crate) fn rounding(&self) -> Rounding {
         let unit = |survey: &Survey| survey.resolution().unwrap_or(0);
@@ -207,8 +193,8 @@ impl Surveys {
         let is_coarse = open > ORDINARY_RESOLUTION;
         (is_coarse || open > width / 2.0 && open > NOTABLE_RESOLUTION * mean.abs()).then(|| {
             format!(
-                "the packets' times are multiples of {}: the mean may be off by as much beside what its interval says; the \
-                 deviation is without the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
+                "the packets' times are multiples of {}: a mean may be off by as much, whatever its interval says; \
+                 deviations are without the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
                 duration(open)
             )
         })
@@ -233,6 +219,16 @@ impl Surveys {
             )
         })
     }
+}
+
+/// What is to be said of a recording whose times go back.
+pub(crate) fn remark_on_backward(name: &str, Backward { times, most }: Backward) -> String {
+    format!(
+        "{name}: the times of its packets go back {}, by up to {}: a clock was set back, single stamps are wrong, or recordings \
+         were joined out of order; delays about there mean nothing",
+        if times == 1 { "once".into() } else { format!("{times} times") },
+        duration(most as f64)
+    )
 }
 
 /// What the beginnings of two recordings show, packet by packet: packets that occur more than once, and those that are the same but for what
@@ -289,8 +285,6 @@ fn remarks_on_beginnings(recordings: &Recordings) -> Result<Vec<String>, Failure
 const MOST_COMPARED: usize = 200_000;
 /// The longest frames that links carry, jumbo frames: 9,216 bytes with Ethernet's header and two VLAN tags.
 const LONGEST_FRAME: u32 = 9238;
-/// By how many nanoseconds times go back at least behind a wild stamp.
-const WILD: u64 = 1_000_000_000;
 /// One packet in how many may be a fragment that only one end has, before results are refused.
 const FRAGMENTS: u64 = 1000;
 /// The share of packets from which on something about them is said.

@@ -5,6 +5,7 @@
 //! `tests/exchange.rs`: the same as `measure` of both recordings and as exact matching, by TCP and by a Unix socket; keys; who is refused, and with which
 //! exit code; nobody there.
 
+use crate::causes::remark_on_backward;
 use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,9 +18,10 @@ use crate::report;
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::table;
 use clap::{Args, Subcommand};
+use deltaline_capture::Selection;
 use deltaline_capture::filter::Filter;
 use deltaline_capture::matching::flow;
-use deltaline_capture::{PacketRef, Selection};
+use deltaline_capture::survey::Survey;
 use deltaline_collect::exchange::{Asked, Costs, ExchangeError, Refusal, Terms, answer, ask};
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_design::random_seed;
@@ -32,6 +34,7 @@ use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
 use serde::Serialize;
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -242,21 +245,42 @@ fn is_left_behind(path: &Path) -> bool {
 /// A recording, cut into intervals by its clock.
 struct Cut {
     input: Input,
-    point: MeasurementPoint,
+    running: Running,
     flows: Flows,
     /// Of an interval, in nanoseconds; zero for one of all.
     length: u64,
-    /// The running interval.
-    number: Option<u64>,
     /// The first packet's time, in nanoseconds since the Unix epoch.
     began: Option<u64>,
-    /// The first packet behind it.
-    next: Option<(Vec<u8>, u64)>,
-    batch: Batch,
+    /// Packets that were read and are in no interval yet, with their times.
+    next: VecDeque<(Vec<u8>, u64)>,
+    survey: Survey,
     packets: u64,
     unmeasured: u64,
     failure: Option<Failure>,
 }
+
+/// The running interval.
+struct Running {
+    point: MeasurementPoint,
+    batch: Batch,
+    /// None before the first.
+    number: Option<u64>,
+    has_any: bool,
+}
+
+impl Running {
+    fn put(&mut self, data: &[u8], timestamp: u64) -> Result<(), Failure> {
+        self.has_any = true;
+        self.batch.push(data, Timestamp::from_nanoseconds(timestamp));
+        if self.batch.is_full() {
+            Point::observe(&mut self.point, &mut self.batch)?;
+        }
+        Ok(())
+    }
+}
+
+/// By how many nanoseconds the packet behind one with a wrong stamp is earlier.
+const BACK: u64 = 1_000_000_000;
 
 impl Cut {
     fn open(end: &End, terms: &Terms, role: Role) -> Result<Self, Failure> {
@@ -265,13 +289,12 @@ impl Cut {
         point.remember_packets();
         Ok(Cut {
             input: Input::open(&end.recording, false)?.select(selection),
-            point,
+            running: Running { point, batch: Batch::default(), number: None, has_any: false },
             flows: Flows::new(terms),
             length: terms.length,
-            number: None,
             began: None,
-            next: None,
-            batch: Batch::default(),
+            next: VecDeque::new(),
+            survey: Survey::default(),
             packets: 0,
             unmeasured: 0,
             failure: None,
@@ -287,41 +310,79 @@ impl Cut {
     }
 
     fn try_next(&mut self) -> Result<Option<(u64, PacketCache)>, Failure> {
-        let held = self.next.take();
-        let mut has_any = held.is_some();
-        if let Some((data, timestamp)) = held {
-            self.number = self.number.max(timestamp.checked_div(self.length));
-            self.batch.push(&data, Timestamp::from_nanoseconds(timestamp));
-        }
-        while let Some(PacketRef { data, timestamp, .. }) = self.input.next_packet()? {
-            self.packets += 1;
-            if !self.flows.take(data) {
-                continue;
-            }
+        self.running.has_any = false;
+        while self.read_up_to_another()? {
+            let Some((data, timestamp)) = self.next.pop_front() else { break };
             let number = timestamp.checked_div(self.length).unwrap_or(0);
-            self.began.get_or_insert(timestamp);
-            // Packets from before a clock that was set back stay in the running interval.
-            if self.number.is_some_and(|running| number > running) && has_any {
-                self.next = Some((data.to_vec(), timestamp));
-                break;
+            // The stamp of the packet behind it shows whether its own is wrong: then it stays where it is.
+            if self.next.is_empty() {
+                self.look_ahead()?;
             }
-            self.number = self.number.max(Some(number));
-            has_any = true;
-            self.batch.push(data, Timestamp::from_nanoseconds(timestamp));
-            if self.batch.is_full() {
-                Point::observe(&mut self.point, &mut self.batch)?;
+            let is_wrong = self.next.front().is_some_and(|(_, time)| time.saturating_add(BACK) <= timestamp);
+            if !is_wrong {
+                if self.running.number.is_some() && self.running.has_any {
+                    self.next.push_front((data, timestamp));
+                    break;
+                }
+                self.began.get_or_insert(timestamp);
+                self.running.number = Some(number);
             }
+            self.running.put(&data, timestamp)?;
         }
-        Point::observe(&mut self.point, &mut self.batch)?;
-        let Some(number) = self.number.filter(|_| has_any) else { return Ok(None) };
+        let Running { point, batch, number, has_any } = &mut self.running;
+        Point::observe(point, batch)?;
+        let Some(number) = number.filter(|_| *has_any) else { return Ok(None) };
         // Of one interval of all, the other end wants to know when it was.
         let number = match self.began {
             Some(began) if self.length == 0 => unix_time(began).seconds,
             _ => number,
         };
-        self.unmeasured += u64::from(self.point.totals(0).unmeasured);
-        self.point.end_interval(IntervalEnd::Request, |_| ());
-        Ok(self.point.take_packets().and_then(|mut caches| caches.pop()).map(|packets| (number, packets)))
+        self.unmeasured += u64::from(point.totals(0).unmeasured);
+        point.end_interval(IntervalEnd::Request, |_| ());
+        Ok(point.take_packets().and_then(|mut caches| caches.pop()).map(|packets| (number, packets)))
+    }
+
+    /// Puts packets into the running interval, up to one that comes after it, by its stamp, and waits; false at the end.
+    fn read_up_to_another(&mut self) -> Result<bool, Failure> {
+        loop {
+            let is_later = |timestamp: u64, running: &Running| {
+                running.number.is_none_or(|number| timestamp.checked_div(self.length).unwrap_or(0) > number)
+            };
+            // Packets from before a clock that was set back stay in the running interval.
+            if let Some((_, timestamp)) = self.next.front() {
+                if is_later(*timestamp, &self.running) {
+                    return Ok(true);
+                }
+                if let Some((data, timestamp)) = self.next.pop_front() {
+                    self.running.put(&data, timestamp)?;
+                }
+                continue;
+            }
+            let Some(packet) = self.input.next_packet()? else { return Ok(false) };
+            self.packets += 1;
+            if !self.flows.take(packet.data) {
+                continue;
+            }
+            self.survey.take(packet);
+            if is_later(packet.timestamp, &self.running) {
+                self.next.push_back((packet.data.to_vec(), packet.timestamp));
+                return Ok(true);
+            }
+            self.running.put(packet.data, packet.timestamp)?;
+        }
+    }
+
+    /// Has the next packet wait.
+    fn look_ahead(&mut self) -> Result<(), Failure> {
+        while let Some(packet) = self.input.next_packet()? {
+            self.packets += 1;
+            if self.flows.take(packet.data) {
+                self.survey.take(packet);
+                self.next.push_back((packet.data.to_vec(), packet.timestamp));
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What is to be said of the recording.
@@ -336,7 +397,8 @@ impl Cut {
                 1u32 << self.flows.zeros
             )
         });
-        unmeasured.into_iter().chain(sampled).collect()
+        let backward = self.survey.backward().map(|backward| remark_on_backward(&name, backward));
+        unmeasured.into_iter().chain(sampled).chain(backward).collect()
     }
 }
 

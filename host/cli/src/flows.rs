@@ -12,7 +12,10 @@ use crate::progress::working;
 use crate::recordings::Recordings;
 use crate::report;
 use crate::truth;
+use crate::wrong_stamps::WrongStamps;
 use clap::{Args, Subcommand, ValueEnum};
+use deltaline_collect::truth::{Exact, Stamps};
+use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_model::packet::flow::FlowFields;
 use output::{FlowOutput, table};
 use std::cmp::Ordering;
@@ -204,16 +207,25 @@ fn show(
     let mut surveys = Surveys::default();
     let common = if recordings.are_files() { Some(Common::of(recordings)?) } else { None };
     remarks.extend(common.as_ref().map_or(vec![READ_ONCE.into()], |common| common.remarks.clone()));
-    let edges = common.and_then(|common| common.edges);
+    let (edges, delays) = match common {
+        Some(Common { edges, passages, .. }) => (edges, passages.delays().collect::<Vec<_>>()),
+        None => (None, vec![]),
+    };
     let mut shown = Shown { wanted, order, flows: vec![], all: 0 };
     let matcher = truth::read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
+    let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).collect();
+    let (wrong_stamps, rounding) = (WrongStamps::of(&surveys, &known), surveys.rounding());
     let matched = working("matching packets with packets", || {
-        matcher.finish_by_flow(&fields, |flow| shown.take(FlowOutput::from(&flow)))
+        matcher.finish_by_flow(&fields, |flow| {
+            let are_wrong = wrong_stamps.are_among(Exact::from(flow.truth).extremes());
+            shown.take(FlowOutput::of(&flow, Stamps { are_wrong, rounding }));
+        })
     })?;
     if matched.overall.received == 0 {
         check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
     }
     let (exit, mut warnings) = truth::judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
+    warnings.extend(clock_doubts_of_packets(delays).iter().map(ToString::to_string));
     shown.cut();
     let beyond = shown.all - shown.flows.len() as u64;
     if beyond > 0 && order.is_some() {

@@ -50,6 +50,7 @@ mod signals;
 mod size;
 mod store;
 mod truth;
+mod wrong_stamps;
 
 use board::Board;
 use clap::{CommandFactory, Parser, Subcommand};

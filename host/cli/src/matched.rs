@@ -14,7 +14,6 @@ use deltaline_capture::matching::{End, Matching, Observations, Pair, match_exact
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::{Cuts, Span};
 use deltaline_capture::survey::Survey;
-use deltaline_estimate::wild_places;
 use deltaline_model::wire::frame::Role;
 
 /// Two captures and which packet of one is which of the other.
@@ -132,13 +131,6 @@ impl Matched {
     pub(crate) fn delays(&self) -> impl Iterator<Item = (u64, i64)> {
         let times: Vec<u64> = self.sender.timestamps().collect();
         self.matching.pairs.iter().map(move |pair| (times[pair.sender], pair.delay))
-    }
-
-    /// The places among the sender's packets of those whose delays come of wild stamps.
-    pub(crate) fn wild_stamps(&self) -> Vec<usize> {
-        let pairs = &self.matching.pairs;
-        let delays: Vec<i64> = pairs.iter().map(|pair| pair.delay).collect();
-        wild_places(&delays).into_iter().map(|place| pairs[place].sender).collect()
     }
 
     /// How many packets overtook each other, of those of the sender in `span`.

@@ -13,16 +13,17 @@ use crate::recordings::Recordings;
 use crate::report::{self, or_none};
 use crate::show::json::{Interval as IntervalOutput, Numbers};
 use crate::show::{csv, html, plot, table};
-use crate::truth::refuse_exact_delays;
+use crate::truth::remarks_on_refused;
+use crate::wrong_stamps::WrongStamps;
 use clap::Args;
 use deltaline_capture::PcapngWriter;
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::Span;
 use deltaline_capture::stretches::Passages;
 use deltaline_collect::summary::{Figures, Summary, interval_remarks};
-use deltaline_collect::truth::Exact;
+use deltaline_collect::truth::{Exact, Stamps};
+use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{MEAN, of_reordering};
-use deltaline_estimate::{clock_doubts_of_packets, wild_places};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -134,33 +135,27 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
         interval.times = *times;
     }
-    let wild = matched.as_ref().filter(|_| passed.goes_back()).map_or(vec![], Matched::wild_stamps);
-    let is_wild = |span: &Span| wild.iter().any(|place| span.sender.contains(place));
+    let delays: Vec<i64> = match (&matched, &passages) {
+        (Some(matched), _) => matched.delays().map(|(_, delay)| delay).collect(),
+        (None, Some(passages)) => passages.delays().map(|(_, delay)| delay).collect(),
+        (None, None) => vec![],
+    };
+    let wrong_stamps = WrongStamps::of(&passed.surveys(), &delays);
     match (&matched, &passages) {
         (Some(matched), _) => {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(matched.delays()));
-            for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
-                if is_wild(span) {
-                    interval.figures.refuse_wild();
-                }
-            }
-            if !wild.is_empty() {
-                summary.overall.refuse_wild();
-            }
+            let are_in = |span| wrong_stamps.are_among(matched.delays_of(span));
+            summary.refuse_wrong_stamps(spans.iter().map(are_in));
             for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
                 interval.figures.look_for_unsampled(&matched.delays_of(span));
             }
-            let all: Vec<i64> = matched.delays().map(|(_, delay)| delay).collect();
-            summary.overall.look_for_unsampled(&all);
+            summary.overall.look_for_unsampled(&delays);
             show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
         }
         (None, Some(passages)) => {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(passages.delays()));
-            let delays: Vec<i64> = passages.delays().map(|(_, delay)| delay).collect();
-            if passed.goes_back() && !wild_places(&delays).is_empty() {
-                summary.overall.refuse_wild();
-                summary.intervals.iter_mut().for_each(|interval| interval.figures.refuse_wild());
-            }
+            // There is one interval.
+            summary.refuse_wrong_stamps([wrong_stamps.are_among(delays.iter().copied())]);
             let whole = summary.intervals.iter_mut().map(|interval| &mut interval.figures);
             whole.chain([&mut summary.overall]).for_each(|figures| figures.look_for_unsampled(&delays));
             show_reordering(&mut summary, std::iter::once(passages.reordering()));
@@ -168,22 +163,21 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         (None, None) => {}
     }
     if arguments.truth
-        && let Some(Matched { matching, .. }) = &matched
+        && let Some(matched) = &matched
     {
-        let exact = |span: Option<&Span>| {
-            let (mut exact, is_wild) = match span {
-                Some(span) => (Exact::from(matching.truth(span.sender.clone())).quantities(), is_wild(span)),
-                None => (Exact::from(matching.truth(..)).quantities(), !wild.is_empty()),
-            };
-            if is_wild {
-                refuse_exact_delays(&mut exact);
-            }
-            exact
+        let matching = &matched.matching;
+        let rounding = passed.surveys().rounding();
+        let exact = |exact: Exact, delays: &[i64]| {
+            exact.quantities(Stamps { are_wrong: wrong_stamps.are_among(delays.iter().copied()), rounding })
         };
         for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
-            interval.figures.exact = Some(exact(Some(span)));
+            let truth = Exact::from(matching.truth(span.sender.clone())).as_part(spans.len() > 1);
+            interval.figures.exact = Some(exact(truth, &matched.delays_of(span)));
         }
-        summary.overall.exact = Some(exact(None));
+        summary.overall.exact = Some(exact(matching.truth(..).into(), &delays));
+        let intervals = summary.intervals.iter().map(|interval| &interval.figures);
+        let exact = [&summary.overall].into_iter().chain(intervals).filter_map(|each| each.exact.as_deref());
+        warnings.extend(remarks_on_refused(exact));
     }
     let intervals = passed.evaluations.iter().map(Exit::after_interval);
     let void = passed.is_corrupted.then_some(Exit::Void);

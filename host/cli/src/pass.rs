@@ -13,7 +13,6 @@ use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::{Evaluation, name_crossings};
-use deltaline_estimate::Further;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
@@ -97,14 +96,7 @@ pub(crate) fn pass_captures(
     let Sink { writer, mut evaluations, times, is_corrupted, frames } = sink;
     name_crossings(&mut evaluations);
     let rounding = Surveys { sender: sender.survey.clone(), receiver: receiver.survey.clone() }.rounding();
-    for (estimate, _) in evaluations.iter_mut().filter_map(|each| each.result.as_mut().ok()) {
-        estimate.rounding = rounding;
-    }
-    for further in evaluations.iter_mut().flat_map(|each| &mut each.further) {
-        if let Further::Singles(singles) = further {
-            singles.rounding = rounding;
-        }
-    }
+    evaluations.iter_mut().for_each(|evaluation| evaluation.round_by(rounding));
     if let Some(writer) = writer {
         writer.finish()?;
     }
@@ -139,11 +131,6 @@ impl Passed {
             cycles,
             cycles_per_second: cycles as f64 / self.elapsed.as_secs_f64().max(1e-9),
         })
-    }
-
-    /// Whether a recording's times go back by what proves single stamps wrong: recorders write packets in the order of their coming.
-    pub(crate) fn goes_back(&self) -> bool {
-        self.surveys().go_back()
     }
 
     /// What both ends' captures hold.

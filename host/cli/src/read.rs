@@ -25,6 +25,7 @@ use deltaline_collect::follower::{Followed, Follower, Happening, Restart};
 use deltaline_collect::summary::interval_remarks;
 use deltaline_estimate::quantity::{LOST, Number, SENT};
 use deltaline_model::board::Identity;
+use deltaline_model::wire::frame::Role;
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::net::SocketAddr;
@@ -435,6 +436,13 @@ impl Printer<'_> {
         self.counts.lost += packets(LOST.name);
         if let Some(metrics) = &mut self.metrics {
             metrics.interval(figures.segment, is_usable, &figures.figures)?;
+            let ends = [
+                (Role::Sender, evaluation.sender.is_some()),
+                (Role::Receiver, evaluation.receiver.is_some()),
+            ];
+            for (role, _) in ends.into_iter().filter(|(_, has_reported)| *has_reported) {
+                figures.reported.map_or(Ok(()), |time| metrics.heard(figures.segment, role, time))?;
+            }
         }
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
         if self.arguments.json {

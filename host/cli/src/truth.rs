@@ -11,14 +11,15 @@ use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
 use crate::report;
 use crate::show::json::Members;
 use crate::show::table;
+use crate::wrong_stamps::WrongStamps;
 use clap::Args;
 use deltaline_capture::PacketRef;
 use deltaline_capture::edges::Edges;
 use deltaline_capture::exact::{Matched, Matcher};
 use deltaline_capture::matching;
-use deltaline_collect::truth::Exact;
+use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_estimate::quantity::Quantity;
-use deltaline_estimate::{Reason, clock_doubts_of_packets, wild_places};
+use deltaline_estimate::{Reason, clock_doubts_of_packets};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -100,19 +101,26 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
         check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
     }
     let overall = Exact::from(matched.overall);
+    // A sample may lack them.
+    let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(overall.extremes()).collect();
+    let (wrong_stamps, rounding) = (WrongStamps::of(&surveys, &known), surveys.rounding());
     // By name, the overall numbers last.
-    let exact = matched.intervals.iter().map(|truth| Exact::from(*truth));
-    let mut rows: Vec<_> =
-        exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact.quantities())).collect();
-    let intervals = rows.len();
-    rows.push(("overall".into(), overall.quantities()));
-    if surveys.go_back() && has_wild(&delays, &overall) {
-        rows.iter_mut().for_each(|(_, quantities)| refuse_exact_delays(quantities));
-    }
+    let is_part = matched.intervals.len() > 1;
+    let exact = matched.intervals.iter().map(|truth| Exact::from(*truth).as_part(is_part));
+    let named = exact.enumerate().map(|(interval, exact)| (interval.to_string(), exact));
+    let rows: Vec<_> = named
+        .chain([("overall".into(), overall)])
+        .map(|(name, exact)| {
+            let are_wrong = wrong_stamps.are_among(exact.extremes());
+            (name, exact.quantities(Stamps { are_wrong, rounding }))
+        })
+        .collect();
+    let intervals = matched.intervals.len();
     let [.., (_, of_all)] = &rows[..] else { return Ok(Exit::NotIdentifiable) };
 
     let (exit, mut warnings) = judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
     warnings.extend(clock_doubts_of_packets(delays).iter().map(ToString::to_string));
+    warnings.extend(remarks_on_refused(rows.iter().rev().map(|(_, quantities)| &quantities[..])));
 
     if arguments.json {
         report::print_result(
@@ -153,18 +161,22 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Whether wild stamps are among the delays, of which these are all or a sample.
-fn has_wild(delays: &[(u64, i64)], overall: &Exact) -> bool {
-    let extremes = overall.delay.into_iter().flat_map(|delay| [delay.least, delay.greatest]);
-    let all: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(extremes).collect();
-    !wild_places(&all).is_empty()
-}
-
-/// Takes mean and deviation, which wild stamps are in, out of exact numbers.
-pub(crate) fn refuse_exact_delays(quantities: &mut [Quantity]) {
-    for each in quantities.iter_mut().filter(|each| matches!(each.what.name, "mean" | "std")) {
-        *each = Quantity::new(each.what, Err(Reason::WildStamps));
+/// Why exact numbers are refused, those of all together first: each reason once. That nothing was received is plain.
+pub(crate) fn remarks_on_refused<'a>(exact: impl IntoIterator<Item = &'a [Quantity]>) -> Vec<String> {
+    let mut reasons: Vec<(Reason, Vec<String>)> = vec![];
+    for quantities in exact {
+        for quantity in quantities {
+            let Err(reason) = quantity.value else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, keys)) if keys.contains(&quantity.what.key()) => {}
+                Some((_, keys)) => keys.push(quantity.what.key()),
+                None => reasons.push((reason, vec![quantity.what.key()])),
+            }
+        }
     }
+    let is_plain = |reason: &Reason| *reason == Reason::NothingReceived;
+    let refused = reasons.into_iter().filter(|(reason, _)| !is_plain(reason));
+    refused.map(|(reason, keys)| format!("exact {}: {reason}", keys.join(", "))).collect()
 }
 
 /// How well two captures fit together, and what is to be said of it, `remarks` among it.
@@ -189,6 +201,8 @@ pub(crate) fn judged(
         matched.sender.packets / matched.intervals.len().max(1) as u64,
     ));
     warnings.extend(remark_on_duplicates(matched.sender.duplicates));
+    let mean = overall.delay.map(|delay| delay.mean);
+    warnings.extend(mean.and_then(|mean| surveys.remark_on_resolution(mean, 0.0)));
     for (path, end) in
         [(recordings.sender.display(), matched.sender), (recordings.receiver.display(), matched.receiver)]
     {
@@ -274,5 +288,9 @@ fn judge(matched: &Matched, overall: &Exact) -> (Exit, Vec<String>) {
         return (Exit::Ends, vec![message]);
     }
     let remark = remark_on_negative_delays(negative, overall.received, delay.least);
-    (Exit::Done, remark.into_iter().collect())
+    let exit = match overall.mean(Stamps::default()) {
+        Err(Reason::Guessed) => Exit::NotIdentifiable,
+        _ => Exit::Done,
+    };
+    (exit, remark.into_iter().collect())
 }

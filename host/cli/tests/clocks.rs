@@ -2,7 +2,7 @@
 //!
 //! Test plan: the shipped pair as it is raises no doubt, in one interval, in many and in any part of it. Variants of it, in which the clock of one
 //! end is set forward or back, single packets have wild stamps, or stamps are multiples of a millisecond, are doubted by what they
-//! are; a pair of constant delay in which a clock runs fast is. What is said of the deviation stays true. Order: the numbers
+//! are; a pair of constant delay in which a clock runs fast is. So are flows, exact numbers and control frames alone, as far as these show it. What is said of the deviation stays true. Order: the numbers
 //! of exact matching, with and without intervals, and in recordings that are reordered on purpose.
 
 mod common;
@@ -124,6 +124,43 @@ fn wild_stamps_are_noticed() {
     }
 }
 
+#[test]
+fn wild_stamps_are_in_no_flow_and_no_interval_beside_theirs() {
+    let folder = Folder::new();
+    let mut ends = [SENDER, RECEIVER].map(packets);
+    let sound =
+        [("sound.pcap", &ends[0]), ("received.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+    // A packet of one flow, which both ends have seen.
+    let spoilt = ends[1][20_040].data[26..34].to_vec();
+    ends[1][20_040].timestamp += 1_000_000_000_000;
+    let paths = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+    ends.iter().zip(["sender.pcap", "receiver.pcap"]).for_each(|(all, name)| _ = folder.capture(name, all));
+    let fields = ["--fields", "source,destination"];
+    let flows =
+        |ends: &[String; 2]| run(&[&["flows", "list", "--json", &ends[0], &ends[1]], &fields[..]].concat());
+    let (found, expected) = (flows(&paths), flows(&sound));
+    found.told(0, &["times of its packets go back", "receiver.pcap"]);
+    let address = |at: usize| spoilt[at..at + 4].iter().map(u8::to_string).collect::<Vec<_>>().join(".");
+    let (mut refused, mut right) = (0, 0);
+    for (flow, sound) in found.json().as_array().unwrap().iter().zip(expected.json().as_array().unwrap()) {
+        if [&flow["source"], &flow["destination"]] != [&Value::from(address(0)), &Value::from(address(4))] {
+            right += usize::from(flow == sound);
+            continue;
+        }
+        refused += 1;
+        for key in ["mean_ns", "mean_ci95_ns", "std_ns"] {
+            assert!(flow[key].is_null() && sound[key] != Value::Null, "{flow} {sound}");
+        }
+        assert!(flow["reason"].as_str().unwrap().contains("wrong stamps"), "{flow}");
+        assert_eq!([&flow["sent"], &flow["lost"]], [&sound["sent"], &sound["lost"]]);
+    }
+    assert_eq!((refused, refused + right), (1, found.json().as_array().unwrap().len()));
+    let intervals = run(&["truth", "--json", "--interval", "250ms", &paths[0], &paths[1]]).json();
+    let intervals = intervals["intervals"].as_array().unwrap();
+    let without = intervals.iter().filter(|interval| interval["mean_ns"].is_null()).count();
+    assert!(without == 1 && intervals.len() > 5, "{intervals:?}");
+}
+
 /// Mean and deviation are, with the reason.
 fn refused(found: &Run) {
     let json = found.json();
@@ -206,7 +243,97 @@ fn coarse_stamps_are_noticed_where_they_matter() {
         let found = measure(&folder, &ends[0], &ends[1], &[]);
         assert_eq!(found.messages.contains("multiples of 1.000 ms"), matters, "{found:?}");
         assert_eq!(found.messages.contains("multiples of"), matters, "{found:?}");
+        let paths = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+        for command in [&["truth"][..], &["flows", "top"]] {
+            let found = run(&[command, &["--json", &paths[0], &paths[1]]].concat());
+            assert_eq!(found.messages.contains("multiples of 1.000 ms"), matters, "{found:?}");
+        }
     }
+}
+
+/// What `decode` and `read` make of the control frames alone of what was measured with these options.
+fn from_frames(folder: &Folder, ends: &[Vec<Packet>; 2], options: &[&str]) -> [Value; 2] {
+    let frames = folder.path("control.pcapng");
+    measure(folder, &ends[0], &ends[1], &[options, &["--frames", &frames]].concat());
+    let lines = run(&["read", "--json", &frames]).output;
+    let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    let interval = lines.find(|line| line["event"] == "interval" && line["interval"] == 0);
+    [run(&["decode", "--json", &frames]).json()["overall"].clone(), interval.expect("an interval")]
+}
+
+#[test]
+fn wild_stamps_are_noticed_in_control_frames() {
+    let folder = Folder::new();
+    for (end, by) in [(1, 300_000_000_000i64), (0, 300_000_000_000), (1, -300_000_000_000)] {
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        for packet in ends[end].iter_mut().skip(500).step_by(1000) {
+            packet.timestamp = packet.timestamp.saturating_add_signed(by);
+        }
+        for found in from_frames(&folder, &ends, &[]) {
+            for key in ["mean_ns", "mean_ci95_ns", "std_ns", "bracket_ns"] {
+                assert!(found[key].is_null(), "{end} {by} {key}: {found}");
+            }
+            assert!(found["reason"].as_str().unwrap_or_default().contains("wrong stamps"), "{found}");
+            let doubt = found["clock_doubt"].as_str().unwrap_or_default();
+            assert!(doubt.contains("lie before its first packet or behind its last one"), "{found}");
+            assert!(found["lost"].is_u64(), "{found}");
+        }
+    }
+    // Where order shows nothing, packets that are alone in their rows show what is far from all others.
+    let mut ends = [SENDER, RECEIVER].map(packets);
+    let late = ends[1].len() - 1000;
+    set(&mut ends[1], late, 300_000_000_000);
+    for found in from_frames(&folder, &ends, &[]) {
+        assert!(found["clock_doubt"].as_str().unwrap_or_default().contains("far from all others"), "{found}");
+        assert!(!found["reason"].as_str().unwrap_or_default().contains("wrong stamps"), "{found}");
+    }
+}
+
+#[test]
+fn coarse_stamps_are_noticed_in_control_frames() {
+    let folder = Folder::new();
+    for (unit, is_said) in [(1_000_000, true), (1_000, false), (1, false)] {
+        for end in 0..2 {
+            let mut ends = [SENDER, RECEIVER].map(packets);
+            ends[end].iter_mut().for_each(|packet| packet.timestamp -= packet.timestamp % unit);
+            let whole = measure(&folder, &ends[0], &ends[1], &[]).json()["overall"].clone();
+            for found in from_frames(&folder, &ends, &[]) {
+                let doubt = found["clock_doubt"].as_str().unwrap_or_default();
+                let role = ["sender", "receiver"][end];
+                assert_eq!(
+                    doubt.contains(&format!("the {role}'s times are multiples of 1.000 ms")),
+                    is_said,
+                    "{found}"
+                );
+                assert_eq!(doubt.is_empty(), !is_said, "{found}");
+                // The same deviation as of whom has the recordings.
+                assert!(!is_said || found["std_ns"] == whole["std_ns"], "{found} {whole}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_deviation_of_rounding_is_none() {
+    let folder = Folder::new();
+    // Delays within a tenth of a millisecond, and stamps in milliseconds.
+    let mut ends = with_rate(0);
+    for (number, packet) in ends[1].iter_mut().enumerate() {
+        packet.timestamp += 1000 * (number as u64 % 100);
+    }
+    for packet in ends.iter_mut().flatten() {
+        packet.timestamp -= packet.timestamp % 1_000_000;
+    }
+    let [sender, receiver] =
+        [("sender.pcap", &ends[0]), ("receiver.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+    let truth = run(&["truth", "--json", &sender, &receiver]).json()["overall"].clone();
+    let beside =
+        run(&["measure", "--truth", "--json", &sender, &receiver]).json()["overall"]["truth"].clone();
+    let flow = &run(&["flows", "top", "--count", "1", "--json", &sender, &receiver]).json()[0];
+    for exact in [&truth, &beside, flow] {
+        assert!(exact["mean_ns"].is_f64() && exact["std_ns"].is_null(), "{exact}");
+    }
+    assert!(flow["reason"].as_str().unwrap().contains("so coarse that rounding"), "{flow}");
 }
 
 /// What a result says of the order: within flows, in all, of how many.

@@ -157,6 +157,74 @@ fn intervals_of_clocks_are_those_of_measure() {
 }
 
 #[test]
+fn wrong_stamps_are_in_no_delay_and_cut_no_interval() {
+    let folder = Folder::new();
+    let files = aligned(&folder);
+    let ends = files.each_ref().map(|file| packets(file));
+    let sound = exchange(&["--seed", "5", "--interval", "250ms"], &files[0], &files[1], "127.0.0.1:0");
+    for (end, by) in [(1, 1_000_000_000_000i64), (0, 1_000_000_000_000), (1, -1_000_000_000_000)] {
+        let mut ends = ends.clone();
+        let stamp = &mut ends[end][20_000].timestamp;
+        *stamp = stamp.saturating_add_signed(by);
+        let ends = [("a.pcap", &ends[0]), ("b.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+        let whole = exchange(&["--seed", "5"], &ends[0], &ends[1], "127.0.0.1:0");
+        refuses(&whole["overall"], end);
+        let found = exchange(&["--seed", "5", "--interval", "250ms"], &ends[0], &ends[1], "127.0.0.1:0");
+        refuses(&found["overall"], end);
+        let [found, sound] = [&found, &sound].map(|it| it["intervals"].as_array().unwrap().clone());
+        let refused = found.iter().filter(|interval| interval["mean_ns"].is_null()).count();
+        assert_eq!((refused, found.len()), (1, sound.len()), "{end} {by}");
+        for (interval, sound) in found.iter().zip(&sound) {
+            assert_eq!(
+                [&interval["sent"], &interval["lost"]],
+                [&sound["sent"], &sound["lost"]],
+                "{end} {by}"
+            );
+            if !interval["mean_ns"].is_null() {
+                assert_eq!(interval["mean_ns"], sound["mean_ns"]);
+            }
+        }
+    }
+}
+
+/// No delay but the reason, and whose stamps are wrong.
+#[track_caller]
+fn refuses(numbers: &Value, end: usize) {
+    for key in ["mean_ns", "mean_ci95_ns", "std_ns", "bracket_ns"] {
+        assert!(numbers[key].is_null(), "{key}: {numbers}");
+    }
+    assert!(numbers["reason"].as_str().unwrap().contains("wrong stamps"), "{numbers}");
+    let whose = format!("the times of the {}'s packets go back", ["sender", "receiver"][end]);
+    assert!(numbers["clock_doubt"].as_str().unwrap().contains(&whose), "{numbers}");
+}
+
+#[test]
+fn coarse_stamps_of_either_end_are_said() {
+    let folder = Folder::new();
+    for end in 0..2 {
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        ends[end].iter_mut().for_each(|packet| packet.timestamp -= packet.timestamp % 1_000_000);
+        let ends = [("a.pcap", &ends[0]), ("b.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+        let found = exchange(&["--seed", "5"], &ends[0], &ends[1], "127.0.0.1:0");
+        let whose = format!("the {}'s times are multiples of 1.000 ms", ["sender", "receiver"][end]);
+        assert!(found["overall"]["clock_doubt"].as_str().unwrap().contains(&whose), "{found}");
+        let measured = run(&[
+            "measure",
+            "--json",
+            "--synopsis",
+            "identity",
+            "--rows",
+            "64",
+            "--seed",
+            "5",
+            &ends[0],
+            &ends[1],
+        ]);
+        assert_eq!(found["overall"]["std_ns"], measured.json()["overall"]["std_ns"]);
+    }
+}
+
+#[test]
 fn a_share_of_the_flows_is_the_same_at_both_ends() {
     // The shipped captures, each flow of which becomes sixteen by the source port.
     let folder = Folder::new();

@@ -7,6 +7,8 @@
 //! * Spikes: one packet in two thousand takes a thousand times as long as the others. Means whose interval does not hold the true one are
 //!   marked: of forty seeds, no more go unmarked than chance allows at 95 %, and a stream without spikes is marked no more than before.
 //! * Look-alikes: identifications by Zipf's law, delays that wander. Nothing of them is left out at the edges, and loss is the net one or none.
+//! * Packets of one content, IP identification 0, some lost, and between those of different content: no exact number that rests on guesses, in `truth` and
+//!   beside `measure`; counts and, where nothing was lost, the mean are right.
 //! * Coarse stamps, both ends in milliseconds: quantiles hold the true ones, and what is said of the unit is said of every stream of a kind.
 //!
 //! Each stream is that of its seed.
@@ -16,6 +18,7 @@ mod common;
 
 use common::{Folder, run};
 use deltaline_capture::Packet;
+use deltaline_capture::matching::{Observations, match_exactly};
 use serde_json::{Value, json};
 
 /// When the first packet is sent, in nanoseconds since the Unix epoch.
@@ -120,12 +123,19 @@ fn copies_leave_more_than_one_answer() {
             }
         }
         stream.received.sort_by_key(|packet| packet.timestamp);
+        let ends = [&stream.sent, &stream.received].map(|packets| {
+            let mut end = Observations::default();
+            packets.iter().for_each(|packet| end.push(packet.timestamp, &packet.data));
+            end
+        });
+        let exact = match_exactly(&ends[0], &ends[1]).truth(..).delay.unwrap().mean_ns;
         for synopsis in ["identity", "rda", "srda"] {
             let found = stream.measure(&["--truth", "--synopsis", synopsis, "--seed", "3"]);
             let all = &found["overall"];
             assert_eq!(all["complete"], json!(true), "{synopsis} {seed}: {all}");
-            let [mean, exact] =
-                [&all["mean_ns"], &all["truth"]["mean_ns"]].map(|mean| mean.as_f64().unwrap());
+            // Which of two copies was sent is a guess of exact matching, too.
+            assert!(all["truth"]["mean_ns"].is_null(), "{synopsis} {seed}: {all}");
+            let mean = all["mean_ns"].as_f64().unwrap();
             assert!((mean - exact).abs() < 1.0, "{synopsis} {seed}: {all}");
             for key in ["mean_ci95_ns", "bracket_ns"] {
                 let ends = range(&all[key]);
@@ -185,6 +195,69 @@ fn look_alikes_are_no_edges_and_no_estimate_of_loss() {
             "{seed}: {all}"
         );
     }
+}
+
+#[test]
+fn look_alikes_have_no_exact_delays() {
+    for seed in 1..=3 {
+        for (share, loss) in [(1.0, 0.02), (1.0, 0.0), (0.7, 0.02), (0.05, 0.02)] {
+            let mut random = Random(3000 + seed);
+            let payload = |random: &mut Random| if random.unit() < share { 1 } else { random.bits() };
+            // They overtake each other, so that order tells little.
+            let stream = Stream::of(&mut random, 4000, loss, payload, |random| random.exponential(1e6));
+            let lost = (stream.sent.len() - stream.received.len()) as u64;
+            let alike = |packets: &[Packet]| {
+                packets.iter().filter(|each| each.data[42..50] == 1u64.to_be_bytes()).count()
+            };
+            // By chance none of the few is lost.
+            let is_even = alike(&stream.sent) == alike(&stream.received);
+            assert!(is_even || loss > 0.0, "{seed} {share}");
+            let folder = Folder::new();
+            let ends = [("sender.pcap", &stream.sent), ("receiver.pcap", &stream.received)]
+                .map(|(name, packets)| folder.capture(name, packets));
+            let found = run(&["truth", "--json", &ends[0], &ends[1]]);
+            let beside = run(&["measure", "--truth", "--json", &ends[0], &ends[1]]);
+            let exact = [&found.json()["overall"], &beside.json()["overall"]["truth"]].map(Value::clone);
+            for (exact, run) in exact.iter().zip([&found, &beside]) {
+                assert_eq!([&exact["sent"], &exact["lost"]], [&json!(4000), &json!(lost)], "{exact}");
+                for key in ["std_ns", "min_ns", "max_ns"] {
+                    assert!(exact[key].is_null(), "{share} {loss} {key}: {exact}");
+                }
+                assert!(run.messages.contains("is a guess by their times; choose traffic"), "{run:?}");
+                match exact["mean_ns"].as_f64() {
+                    Some(mean) => {
+                        assert!(is_even && (mean - stream.mean()).abs() < 1.0, "{seed} {share}: {exact}")
+                    }
+                    None => assert!(!is_even, "{seed} {share}: {exact}"),
+                }
+            }
+            assert_eq!(found.code, if is_even { 0 } else { 6 }, "{found:?}");
+            // Nor is it known of which interval a packet was that was lost.
+            let found = run(&["truth", "--json", "--interval", "10ms", &ends[0], &ends[1]]).json();
+            let intervals = found["intervals"].as_array().unwrap();
+            let is_guess = |each: &&Value| each["sent"] != 0 && intervals.len() > 1 && !is_even;
+            for each in intervals.iter().filter(is_guess) {
+                assert!(
+                    each["sent"].is_u64() && each["lost"].is_null() && each["mean_ns"].is_null(),
+                    "{each}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn few_look_alikes_take_nothing_away() {
+    let mut number = 0;
+    let payload = |random: &mut Random| {
+        number += 1;
+        if number % 2000 == 7 { 1 } else { random.bits() }
+    };
+    let stream = Stream::of(&mut Random(5), 10_000, 0.0, payload, |random| random.exponential(1e6));
+    let found = stream.measure(&["--truth"]);
+    let exact = &found["overall"]["truth"];
+    assert!((exact["mean_ns"].as_f64().unwrap() - stream.mean()).abs() < 1.0, "{exact}");
+    assert!(exact["std_ns"].is_f64() && found["warnings"].to_string().contains("is a guess"), "{found}");
 }
 
 #[test]

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::board::{LOSSY, Simulated};
+use common::board::{LOSSY, Simulated, said};
 use common::reading::{Reading, lines, of};
-use deltaline_model::board::{Command, Settings};
+use deltaline_model::board::{Command, Record, Settings};
+use deltaline_model::wire::frame::Role;
 use openmetrics_parser::openmetrics::parse_openmetrics;
 use openmetrics_parser::{OpenMetricsType, OpenMetricsValue};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -15,7 +16,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 #[test]
 fn prometheus_scrapes_what_is_read() {
@@ -104,6 +105,59 @@ fn prometheus_scrapes_what_is_read() {
     let result = reading.end();
     result.told(0, &[]);
     assert_eq!(of(&lines(&result.output), "end")[0]["intervals"], json!(6));
+}
+
+/// A receiver that falls silent, while the sender goes on and the port is there.
+#[test]
+fn a_silent_end_is_seen() {
+    let settings = Settings { intervals: 9, ..LOSSY };
+    // By the messages' numbers.
+    let said = said(&settings, 9);
+    let is_mute: Vec<bool> = said
+        .iter()
+        .scan(0, |frames, payload| match Record::decode(payload).unwrap() {
+            Record::Control(frame) if frame[15] == Role::Receiver as u8 => {
+                *frames += 1;
+                // Two frames an interval: it reports two.
+                Some(*frames > 4)
+            }
+            _ => Some(false),
+        })
+        .collect();
+    let mute = move |number: usize, bytes| if is_mute.get(number) == Some(&true) { vec![] } else { bytes };
+    let board = Simulated::with(Box::new(|payload| payload), Box::new(mute));
+    let mut reading = Reading::start(&["read", &board.port(), "--json", "--prometheus", "127.0.0.1:0"]);
+    let address = address(&mut reading);
+    reading.wait_for("identity", 1);
+    board.command(Command::Settings(settings));
+    reading.wait_for("interval", 5);
+    let heard = |text: &str, end: &str| -> Option<f64> {
+        let name = format!(r#"deltaline_last_frame_timestamp_seconds{{segment="0",end="{end}"}} "#);
+        text.lines().find_map(|line| line.strip_prefix(&name))?.parse().ok()
+    };
+    // The text may be a second late on a busy machine.
+    let is_whole = |body: &str| {
+        let [sender, receiver] = ["sender", "receiver"].map(|end| heard(body, end));
+        sender.zip(receiver).is_some_and(|(sender, receiver)| sender > receiver)
+    };
+    let scrapes = (0..50).map(|_| {
+        sleep(Duration::from_millis(100));
+        scraped(&address, "/metrics").1
+    });
+    let body = scrapes.into_iter().find(|body| is_whole(body)).expect("that the receiver is silent");
+    keeps_to_the_rules(&body);
+    parse_openmetrics(&body).unwrap();
+    assert!(body.lines().any(|line| line == "deltaline_source_up 1"), "{body}");
+    reading.interrupt();
+    let read = lines(&reading.end().output);
+    let reported: Vec<f64> = of(&read, "interval")
+        .iter()
+        .filter(|line| !line["mean_ns"].is_null())
+        .map(|line| humantime::parse_rfc3339(line["reported_time"].as_str().unwrap()).unwrap())
+        .map(|time| time.duration_since(UNIX_EPOCH).unwrap().as_secs_f64())
+        .collect();
+    assert_eq!(reported.len(), 2);
+    assert!((heard(&body, "receiver").unwrap() - reported[1]).abs() < 1e-3, "{body} {reported:?}");
 }
 
 fn value(value: &OpenMetricsValue) -> Option<f64> {

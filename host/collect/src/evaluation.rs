@@ -10,7 +10,7 @@ use deltaline_estimate::difference::{best_table, published_deviation, published_
 use deltaline_estimate::slices::{Sliced, together};
 use deltaline_estimate::{
     Difference, EndSums, Estimate, Further, Mean, Method, Observation, ObservationError, OffsetBounds,
-    Reason, Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
+    Reason, Rounding, Singles, Sums, Uncertainty, estimate_traffic, offset_bounds,
 };
 use deltaline_model::sketch::cell::{Cell, Row};
 use deltaline_model::sketch::digest;
@@ -22,7 +22,7 @@ use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::slices::{RECORD_CELLS, records};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::cell::WireCell;
-use deltaline_model::wire::frame::Totals;
+use deltaline_model::wire::frame::{Role, Totals};
 use deltaline_model::wire::shape::{Kind, Shape};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -108,7 +108,7 @@ impl Evaluation {
             Ok(Answer { estimate, rows, further }) => (Ok((estimate, rows)), further),
             Err(unusable) => (Err(unusable), vec![]),
         };
-        Evaluation {
+        let mut evaluation = Evaluation {
             segment: interval.segment,
             number: interval.number,
             sender: interval.sender.as_ref().map(|report| report.totals),
@@ -117,6 +117,38 @@ impl Evaluation {
             further,
             doubts: interval.doubts.clone(),
             authenticated: interval.authenticated,
+        };
+        evaluation.round();
+        evaluation
+    }
+
+    /// Takes out of deviations what times add that its doubts call coarse, and widens quantiles by it.
+    pub(crate) fn round(&mut self) {
+        let mut rounding = Rounding::default();
+        for doubt in &self.doubts {
+            match *doubt {
+                Doubt::Coarse { role: Role::Sender, unit } => rounding.sender = unit,
+                Doubt::Coarse { role: Role::Receiver, unit } => rounding.receiver = unit,
+                _ => {}
+            }
+        }
+        self.set_rounding(rounding);
+    }
+
+    /// The same where both ends' units are known; they take the place of what doubts say.
+    pub fn round_by(&mut self, rounding: Rounding) {
+        self.doubts.retain(|doubt| !matches!(doubt, Doubt::Coarse { .. }));
+        self.set_rounding(rounding);
+    }
+
+    fn set_rounding(&mut self, rounding: Rounding) {
+        if let Ok((estimate, _)) = &mut self.result {
+            estimate.rounding = rounding;
+        }
+        for further in &mut self.further {
+            if let Further::Singles(singles) = further {
+                singles.rounding = rounding;
+            }
         }
     }
 
@@ -527,7 +559,6 @@ mod tests {
     use crate::collector::Collector;
     use deltaline_model::configuration::{Configuration, Settings};
     use deltaline_model::point::{IntervalEnd, MeasurementPoint};
-    use deltaline_model::wire::frame::Role;
 
     #[test]
     fn packets_that_cross_an_edge_are_named() {

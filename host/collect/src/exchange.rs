@@ -30,6 +30,11 @@
 //! where the one behind it has begun. Around the first interval, the one before is looked into as well.
 //! An end's first and last interval, cut by the recording, are left out.
 //!
+//! # Stamps
+//!
+//! Where an end's times go back by a second or more, its control frames say that its clock was not locked, and the interval has no
+//! delays. Neither end sees the other's stamps but those of packets that differ and of a sample: their units, and wild delays among them.
+//!
 //! # Trust
 //!
 //! With a key, each frame has a tag ([`authentication`](deltaline_model::wire::authentication)), under a key of this conversation that comes of both
@@ -197,22 +202,33 @@ pub struct Costs {
     pub packets: u64,
 }
 
-/// The control frames of an end's table of these packets, the tag of which depends on interval and question. They say `time`, as a recording
-/// without intervals has no numbers that tell clocks apart by more than packets' times do. None if not all packets are known.
+/// What an end's control frames say of its clock in an interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    /// When a recording without intervals began, as it has no numbers that tell clocks apart by more than packets' times do.
+    began: Option<AbsoluteTime>,
+    /// Whether packets' times go back by a second or more: then it was not locked.
+    goes_back: bool,
+}
+
+/// The control frames of an end's table of these packets, the tag of which depends on interval and question. None if not all packets are known.
 fn table(
     terms: &Terms,
     role: Role,
     key: Option<Key>,
     (interval, question): (u32, u32),
     packets: &PacketCache,
-    time: Option<AbsoluteTime>,
+    clock: Clock,
 ) -> Option<Vec<Vec<u8>>> {
     let mut point = MeasurementPoint::new(&terms.configuration, role);
     point.set_key(key);
-    point.set_time(time);
+    point.set_time(clock.began);
     point.set_boot_epoch(question);
     point.resume_at(interval);
     point.recall(packets.sightings()?);
+    if clock.goes_back {
+        point.clock_unlocked();
+    }
     let end = if terms.length > 0 { IntervalEnd::Request } else { IntervalEnd::Delimiter };
     let mut frames = vec![];
     point.end_interval(end, |frame| frames.push(frame.to_vec()));

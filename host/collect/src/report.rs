@@ -2,7 +2,8 @@
 //!
 //! # Test plan
 //!
-//! With the collector's: rows of true packets never lie apart from first and last time, whatever the synopsis; forged ones do.
+//! With the collector's: rows of true packets never lie apart from first and last time, whatever the synopsis; forged ones do. Times that were rounded
+//! show their unit, others none (`host/cli/tests/clocks.rs`).
 
 use deltaline_model::sketch::cell::{Cell, Row, SUM_BITS, SUM_MASK};
 use deltaline_model::sketch::finecomb;
@@ -50,36 +51,68 @@ impl Report {
         self.blocks.chunks_exact(usize::from(self.shape.cell_bits).max(1)).flat_map(C::unpack).collect()
     }
 
-    /// Whether a row's packets lie before the first packet of all or behind the last one, by their timestamps' sum. Rows of so
-    /// many packets that their sum may have wrapped show nothing.
-    pub(crate) fn has_times_apart(&self) -> bool {
+    /// What its rows show of the packets' times, by their sums. Rows of so many packets that their sum may have wrapped show nothing.
+    pub(crate) fn times(&self) -> Times {
         match self.shape.kind {
-            Kind::LDA => self.are_apart(&self.cells::<Cell>()),
-            Kind::FINECOMB => self.are_apart(&self.cells::<finecomb::RowCell>()),
-            Kind::IDENTITY_TABLE => self.are_apart(&self.cells::<IdentityCell>()),
-            Kind::RDA => self.are_apart(&self.cells::<RdaCell>()),
-            Kind::SRDA => self.are_apart(&self.cells::<SrdaCell>()),
-            _ => false,
+            Kind::LDA => self.times_in(&self.cells::<Cell>()),
+            Kind::FINECOMB => self.times_in(&self.cells::<finecomb::RowCell>()),
+            Kind::IDENTITY_TABLE => self.times_in(&self.cells::<IdentityCell>()),
+            Kind::RDA => self.times_in(&self.cells::<RdaCell>()),
+            Kind::SRDA => self.times_in(&self.cells::<SrdaCell>()),
+            _ => Times::default(),
         }
     }
 
-    fn are_apart<R: Row>(&self, rows: &[R]) -> bool {
-        let first = self.totals.first.nanoseconds().wrapping_sub(MIXED_UP);
-        let span = self.totals.last.nanoseconds_since(self.totals.first);
-        let Ok(room) = u64::try_from(span.saturating_add(2 * MIXED_UP as i64)) else { return true };
-        rows.iter().filter(|row| row.count() > 0).any(|row| {
+    fn times_in<R: Row>(&self, rows: &[R]) -> Times {
+        let [first, last] = [self.totals.first, self.totals.last];
+        let span = last.nanoseconds_since(first);
+        let Ok(room) = u64::try_from(span.saturating_add(2 * MIXED_UP as i64)) else {
+            return Times { apart: span.unsigned_abs(), unit: 0 };
+        };
+        let (mut apart, mut multiples) = (0, vec![]);
+        for row in rows.iter().filter(|row| row.count() > 0) {
             let count = u64::from(row.count());
-            let Some(most) = count.checked_mul(room).filter(|most| most >> SUM_BITS == 0) else {
-                return false;
-            };
-            row.sum().wrapping_sub(count.wrapping_mul(first)) & SUM_MASK > most
-        })
+            let Some(most) = count.checked_mul(room).filter(|most| most >> SUM_BITS == 0) else { continue };
+            // Since the first packet, but for those that are mixed up with it.
+            let since = |moment: u64| row.sum().wrapping_sub(count.wrapping_mul(moment)) & SUM_MASK;
+            let offset = since(first.nanoseconds().wrapping_sub(MIXED_UP));
+            if offset > most {
+                // All of them may be.
+                apart = apart.max((offset - most).min(SUM_MASK + 1 - offset).div_ceil(count));
+            } else {
+                multiples.push(offset.abs_diff(count * MIXED_UP));
+            }
+        }
+        Times { apart, unit: unit(multiples) }
     }
 
     /// The size of its table.
     pub(crate) fn table(&self) -> Table {
         Table { kind: self.shape.kind, rows: self.shape.table_cells as usize, prefixes: self.prefixes }
     }
+}
+
+/// What an end's rows show of its packets' times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// By how many nanoseconds at least a packet lies before the first one or behind the last one; 0 if none is known to.
+    pub(crate) apart: u64,
+    /// What all are multiples of, from the first one on, in nanoseconds; 0 if too few rows show it.
+    pub(crate) unit: u64,
+}
+
+/// Fewest numbers that show what all are multiples of: that as many at random share a factor of 2 has a probability of 2^-32.
+const FEWEST: usize = 32;
+
+/// What all of these are multiples of; 0 if they are too few, or all 0.
+pub(crate) fn unit(multiples: impl IntoIterator<Item = u64>) -> u64 {
+    let (count, unit) = multiples.into_iter().fold((0, 0), |(count, mut unit), mut number| {
+        while number != 0 {
+            (unit, number) = (number, unit % number);
+        }
+        (count + 1, unit)
+    });
+    if count < FEWEST { 0 } else { unit }
 }
 
 /// The size of an end's table, for messages.

@@ -5,14 +5,14 @@
 //! What a point says of its clock stays beside what single packets show of it, and where they show nothing; the rest by the
 //! collector's tests and the program's (`host/cli/tests`).
 
-use crate::evaluation::{Evaluation, Unusable, distrust};
+use crate::evaluation::{Evaluation, Unusable, distrust, singles};
 use crate::text::duration;
-use crate::truth::Exact;
+use crate::truth::{Exact, Stamps};
 use crate::verdict::Doubt;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
 use deltaline_estimate::{
     Block, ClockDoubt, Confidence, Estimate, Further, Loss, Method, Overall, Reason, Stratified,
-    clock_doubts, combine,
+    clock_doubts, combine, wild_stamps,
 };
 use deltaline_model::time::Timestamp;
 use thiserror::Error;
@@ -67,12 +67,7 @@ impl Figures {
 
     /// The same numbers, with the truth beside them.
     pub fn beside(self, exact: &Exact) -> Self {
-        Figures { exact: Some(exact.quantities()), ..self }
-    }
-
-    /// Has no mean and no deviation, because wild stamps are in them.
-    pub fn refuse_wild(&mut self) {
-        self.refuse_delays(Reason::WildStamps);
+        Figures { exact: Some(exact.quantities(Stamps::default())), ..self }
     }
 
     /// Has no mean where packets look alike and sums do not make it exact: what is left are its bounds, and their middle is no mean.
@@ -198,11 +193,16 @@ impl IntervalFigures {
                 Ok((estimate, rows)) => {
                     let overall = together(estimate);
                     let distrust = distrust(std::iter::once(rows));
-                    let findings = Finding::of(&overall, distrust, 1);
-                    Figures {
+                    let mut findings = Finding::of(&overall, distrust, 1);
+                    findings.extend(wild(std::slice::from_ref(evaluation), distrust));
+                    let mut figures = Figures {
                         clock_doubt: clock_doubt(std::slice::from_ref(evaluation), &findings),
                         ..Figures::of(&overall, evaluation.further.iter(), distrust)
+                    };
+                    if has_wrong_stamps(evaluation) {
+                        figures.refuse_delays(Reason::WildStamps);
                     }
+                    figures
                 }
                 Err(unusable) => Figures::of_void(unusable, std::slice::from_ref(evaluation)),
             },
@@ -242,8 +242,21 @@ impl Summary {
         if distrusted.is_none() {
             findings.extend(clock_doubts(&blocks(evaluations, base)).into_iter().map(Finding::Clock));
         }
+        findings.extend(wild(evaluations, distrusted));
         figures.clock_doubt = clock_doubt(evaluations, &findings);
-        Summary { overall: figures, intervals: intervals.collect(), findings }
+        let mut summary = Summary { overall: figures, intervals: intervals.collect(), findings };
+        summary.refuse_wrong_stamps(evaluations.iter().map(has_wrong_stamps));
+        summary
+    }
+
+    /// Takes mean and deviation out of the intervals in which packets have wrong stamps, and out of all together where any has: of each interval,
+    /// whether it has.
+    pub fn refuse_wrong_stamps(&mut self, has_wrong: impl IntoIterator<Item = bool>) {
+        let wrong = self.intervals.iter_mut().zip(has_wrong).filter(|(_, has_wrong)| *has_wrong);
+        let refused = wrong.map(|(interval, _)| interval.figures.refuse_delays(Reason::WildStamps)).count();
+        if refused > 0 {
+            self.overall.refuse_delays(Reason::WildStamps);
+        }
     }
 
     /// Puts what single packets show of the clocks in the place of what intervals' delays show; `evaluations` are those that
@@ -269,13 +282,28 @@ fn blocks(evaluations: &[Evaluation], base: Option<Timestamp>) -> Vec<Block> {
     evaluations.iter().filter_map(block).collect()
 }
 
+/// Single packets whose delays are far from all others, among those that are known exactly.
+fn wild(evaluations: &[Evaluation], distrust: Option<Reason>) -> Option<Finding> {
+    let singles = singles(evaluations);
+    let delays = singles.iter().flat_map(|each| each.delays()).copied();
+    wild_stamps(delays).filter(|_| distrust.is_none()).map(Finding::Clock)
+}
+
+/// Whether an interval's sums hold times that cannot be right.
+fn has_wrong_stamps(evaluation: &Evaluation) -> bool {
+    evaluation.result.is_ok() && evaluation.doubts.iter().any(Doubt::spoils_delays)
+}
+
 /// Why delays may be off although everything fits together.
 fn clock_doubt(evaluations: &[Evaluation], findings: &[Finding]) -> Option<String> {
-    let mut doubts = evaluations.iter().flat_map(|each| &each.doubts);
-    let unlocked = doubts.find(|doubt| matches!(doubt, Doubt::ClockUnlocked { .. }));
+    let doubts = evaluations.iter().flat_map(|each| &each.doubts).filter(|doubt| doubt.is_of_clocks());
     let found = findings.iter().filter(|each| matches!(each, Finding::Clock(_) | Finding::ClockBehind(_)));
-    let texts: Vec<String> =
-        unlocked.map(ToString::to_string).into_iter().chain(found.map(ToString::to_string)).collect();
+    let mut texts: Vec<String> = vec![];
+    for text in doubts.map(ToString::to_string).chain(found.map(ToString::to_string)) {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 

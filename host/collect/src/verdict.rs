@@ -3,7 +3,8 @@
 //! A report speaks for itself (whole, cut by a delimiter, not saturated), the two together (same configuration, same
 //! prefix lengths, same mixing), and all reports of a segment so far (the ends refused the same interval ends).
 
-use crate::report::{Report, Table};
+use crate::report::{Report, Table, Times};
+use crate::text::duration;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::TOTAL_BITS;
 use deltaline_model::wire::frame::{FrameError, Header, Role};
@@ -194,6 +195,28 @@ pub enum Doubt {
     TimesApart {
         /// The end.
         role: Role,
+        /// By how many nanoseconds at least.
+        by: u64,
+    },
+    /// Times go back by a second or more.
+    #[error(
+        "the times of the {role}'s packets go back by a second or more: single stamps are wrong, or its clock was set back; losses are right, \
+         delays are not"
+    )]
+    TimesGoBack {
+        /// The end.
+        role: Role,
+    },
+    /// The times are coarse.
+    #[error(
+        "the {role}'s times are multiples of {}: a mean may be off by as much, whatever its interval says; deviations are without the \
+         rounding; take a clock that shows finer times", duration(*.unit as f64)
+    )]
+    Coarse {
+        /// The end.
+        role: Role,
+        /// In nanoseconds.
+        unit: u64,
     },
     /// An end dates it before an interval that it has reported already.
     #[error(
@@ -204,6 +227,32 @@ pub enum Doubt {
         /// The end.
         role: Role,
     },
+}
+
+/// By how many nanoseconds packets lie at least where they cannot, before delays mean nothing.
+const FAR: u64 = 1_000_000_000;
+/// The unit of most recordings' times, in nanoseconds; clocks of points have smaller ones.
+const ORDINARY_UNIT: u64 = 1000;
+
+impl Doubt {
+    /// What an end's times that are multiples of so many nanoseconds make doubtful.
+    pub(crate) fn of_unit(role: Role, unit: u64) -> Option<Self> {
+        (unit > ORDINARY_UNIT).then_some(Doubt::Coarse { role, unit })
+    }
+
+    /// Whether it is one of clocks: delays may be off, losses are not.
+    pub fn is_of_clocks(&self) -> bool {
+        !matches!(self, Doubt::Overrun { .. } | Doubt::Unconfirmed)
+    }
+
+    /// Whether delays of the interval mean nothing.
+    pub fn spoils_delays(&self) -> bool {
+        match self {
+            Doubt::TimesApart { by, .. } => *by >= FAR,
+            Doubt::TimesGoBack { .. } => true,
+            _ => false,
+        }
+    }
 }
 
 /// Fragments by number, in runs: "fragments 3, 7-9".
@@ -315,9 +364,11 @@ pub(crate) fn doubts(sender: &Report, receiver: &Report) -> Vec<Doubt> {
         if end.totals.flags.clock {
             doubts.push(Doubt::ClockUnlocked { role });
         }
-        if end.has_times_apart() {
-            doubts.push(Doubt::TimesApart { role });
+        let Times { apart, unit } = end.times();
+        if apart > 0 {
+            doubts.push(Doubt::TimesApart { role, by: apart });
         }
+        doubts.extend(Doubt::of_unit(role, unit));
     }
     let refused = sender.totals.refused_ends;
     if refused > 0 {

@@ -166,36 +166,48 @@ pub fn clock_doubts_of_packets(packets: impl IntoIterator<Item = (u64, i64)>) ->
     let delays: Vec<i64> = packets.iter().map(|(_, delay)| *delay).collect();
     let wild = wild_stamps(delays.iter().copied());
     // A wild stamp is no floor.
-    let mut places = wild_places(&delays).into_iter().peekable();
-    let tame = packets.into_iter().enumerate();
-    let tame: Vec<_> =
-        tame.filter(|(place, _)| places.next_if_eq(place).is_none()).map(|(_, packet)| packet).collect();
+    let tame = Tame::of(&delays);
+    let is_tame = |(_, delay): &(i64, i64)| tame.is_none_or(|tame| tame.holds(*delay));
+    let tame: Vec<_> = packets.into_iter().filter(is_tame).collect();
     clock_doubts(&Block::of_packets(&tame)).into_iter().chain(wild).collect()
 }
 
 /// Fewest delays among which wild ones are told.
 const FEWEST_TAME: usize = 32;
 
-/// Which delays in nanoseconds no path has made, beside the others, by their places: those of wild stamps. None where they are
-/// too few to tell, or more than one in twenty.
-pub fn wild_places(delays: &[i64]) -> Vec<usize> {
-    let mut sorted = delays.to_vec();
-    sorted.sort_unstable();
-    if sorted.len() < FEWEST_TAME {
-        return vec![];
+/// The delays that the path of some packets makes: what is beyond them is wild, of a wrong stamp or of a packet that was held up alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tame {
+    median: i128,
+    far: i128,
+}
+
+impl Tame {
+    /// Those of a path that has made these delays in nanoseconds. None where they are too few to tell, or more than one in twenty is
+    /// beyond.
+    pub fn of(delays: &[i64]) -> Option<Self> {
+        let mut sorted = delays.to_vec();
+        sorted.sort_unstable();
+        if sorted.len() < FEWEST_TAME {
+            return None;
+        }
+        let at = |share: usize| i128::from(sorted[share * (sorted.len() - 1) / 4]);
+        let tame = Tame { median: at(2), far: (1000 * (at(3) - at(1))).max(1_000_000_000) };
+        let wild = sorted.iter().filter(|delay| !tame.holds(**delay)).count();
+        (20 * wild <= sorted.len()).then_some(tame)
     }
-    let at = |share: usize| i128::from(sorted[share * (sorted.len() - 1) / 4]);
-    let (median, quartiles) = (at(2), at(3) - at(1));
-    let far = (1000 * quartiles).max(1_000_000_000);
-    let is_wild = |delay: i64| (i128::from(delay) - median).abs() > far;
-    let places: Vec<usize> = (0..delays.len()).filter(|place| is_wild(delays[*place])).collect();
-    if 20 * places.len() <= delays.len() { places } else { vec![] }
+
+    /// Whether a delay in nanoseconds is one of them.
+    pub fn holds(&self, delay: i64) -> bool {
+        (i128::from(delay) - self.median).abs() <= self.far
+    }
 }
 
 /// Wild stamps among delays in nanoseconds.
-pub(crate) fn wild_stamps(delays: impl IntoIterator<Item = i64>) -> Option<ClockDoubt> {
+pub fn wild_stamps(delays: impl IntoIterator<Item = i64>) -> Option<ClockDoubt> {
     let mut delays: Vec<i64> = delays.into_iter().collect();
-    let (of, packets) = (delays.len(), wild_places(&delays).len());
+    let tame = Tame::of(&delays)?;
+    let (of, packets) = (delays.len(), delays.iter().filter(|delay| !tame.holds(**delay)).count());
     if packets == 0 {
         return None;
     }

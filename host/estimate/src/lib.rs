@@ -12,7 +12,7 @@
 //! | quantiles of delay | [`quantile`], from [`Singles`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
-//! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`clock_doubts_of_packets`] |
+//! | jumps, drift and wild stamps of the clocks | [`clock_doubts`], [`clock_doubts_of_packets`], [`Tame`] |
 //! | the sampling for the next interval | [`prefixes_for_loss`] |
 //! | the accuracy of a configuration before it is built | [`sizing`] |
 //!
@@ -135,7 +135,7 @@ mod tests;
 mod wrapping;
 
 pub use balance::{Balance, Basis};
-pub use clock::{Block, ClockDoubt, clock_doubts, clock_doubts_of_packets, wild_places};
+pub use clock::{Block, ClockDoubt, Tame, clock_doubts, clock_doubts_of_packets, wild_stamps};
 pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;

@@ -77,6 +77,12 @@ pub enum Reason {
          traffic whose packets differ with --filter, or look into tunnels with --inner"
     )]
     Alike,
+    /// Which packet is which is a guess.
+    #[error(
+        "not identifiable: many packets look alike, and which of them is which, or was lost, is a guess by their times; choose traffic whose packets \
+         differ with --filter, or look into tunnels with --inner"
+    )]
+    Guessed,
     /// Rows and sums over all packets contradict each other.
     #[error(
         "not identifiable: rows and the sums over all packets contradict each other: packets that are in no row took \
@@ -100,7 +106,8 @@ pub enum Reason {
     HeavyTail,
     /// Wild stamps are in the sums.
     #[error(
-        "not identifiable: packets with wrong stamps, seconds from all others, are in the sums; mend the recording, or leave them out"
+        "not identifiable: packets with wrong stamps, a second or more from where they belong, are in the sums; mend the recording or the \
+         clock, or leave them out"
     )]
     WildStamps,
     /// Rounded times make up most of the spread.

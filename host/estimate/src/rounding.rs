@@ -58,7 +58,7 @@ impl Rounding {
     }
 
     /// The deviation without it, of one that contains it; none if it is no more than what is taken off.
-    pub(crate) fn without(self, deviation: f64) -> Option<f64> {
+    pub fn without(self, deviation: f64) -> Option<f64> {
         if self.is_none() || deviation == 0.0 {
             return Some(deviation);
         }

@@ -28,11 +28,11 @@ fn observe(packets: &[(u64, Option<u16>)]) -> Observations {
 }
 
 fn pair(sender: usize, receiver: usize, delay: i64) -> Pair {
-    Pair { sender, receiver, delay, is_alike: false }
+    Pair { sender, receiver, delay, is_alike: false, is_uneven: false }
 }
 
 fn alike(sender: usize, receiver: usize, delay: i64) -> Pair {
-    Pair { is_alike: true, ..pair(sender, receiver, delay) }
+    Pair { is_alike: true, is_uneven: true, ..pair(sender, receiver, delay) }
 }
 
 #[test]
@@ -185,8 +185,11 @@ fn statistics_of_known_delays() {
 #[test]
 fn nothing_received_has_no_delay() {
     let matching = match_exactly(&observe(&[(1, Some(1)), (2, None)]), &observe(&[]));
-    assert_eq!(matching.truth(..), Truth { sent: 1, received: 0, lost: 1, delay: None });
-    assert_eq!(matching.truth(1..), Truth { sent: 0, received: 0, lost: 0, delay: None });
+    assert_eq!(matching.truth(..), Truth { sent: 1, received: 0, lost: 1, delay: None, alike: 0, uneven: 0 });
+    assert_eq!(
+        matching.truth(1..),
+        Truth { sent: 0, received: 0, lost: 0, delay: None, alike: 0, uneven: 0 }
+    );
     assert_eq!(match_exactly(&observe(&[]), &observe(&[])), Matching::default());
 }
 
@@ -202,11 +205,12 @@ fn brute_force(sender: &[(u64, Option<u16>)], receiver: &[(u64, Option<u16>)]) -
             Some(other) => {
                 taken[other] = true;
                 let delay = receiver[other].0 as i64 - sent as i64;
-                let is_again = |packets: &[(u64, Option<u16>)]| {
-                    packets.iter().filter(|packet| packet.1 == identification).count() > 1
+                let of = |packets: &[(u64, Option<u16>)]| {
+                    packets.iter().filter(|packet| packet.1 == identification).count()
                 };
-                let is_alike = is_again(sender) || is_again(receiver);
-                matching.pairs.push(Pair { sender: index, receiver: other, delay, is_alike });
+                let is_alike = of(sender) > 1 || of(receiver) > 1;
+                let is_uneven = of(sender) != of(receiver);
+                matching.pairs.push(Pair { sender: index, receiver: other, delay, is_alike, is_uneven });
             }
             None => matching.lost.push(index),
         }

@@ -2,6 +2,8 @@
 
 use crate::report::{self, duration, or_none};
 use deltaline_capture::flows::FlowTruth;
+use deltaline_collect::truth::{Exact, Stamps};
+use deltaline_estimate::Reason;
 use serde::Serialize;
 
 /// A flow.
@@ -20,6 +22,9 @@ pub(crate) struct FlowOutput {
     pub(crate) mean_ci95_ns: Option<[f64; 2]>,
     pub(crate) std_ns: Option<f64>,
     pub(crate) reason: Option<String>,
+    /// Which of several packets is which is one.
+    #[serde(skip)]
+    is_guess: bool,
 }
 
 impl FlowOutput {
@@ -29,17 +34,26 @@ impl FlowOutput {
     }
 }
 
-impl From<&FlowTruth> for FlowOutput {
-    fn from(flow: &FlowTruth) -> Self {
-        let delay = flow.truth.delay;
-        let reason = match (delay, flow.alike) {
-            (None, _) if flow.truth.sent == 0 => Some("no packet was sent".into()),
-            (None, _) => Some("no packet was received".into()),
-            (Some(_), 0) => None,
-            (Some(_), alike) => Some(format!(
-                "{alike} packets look like others: which of them is which, and which were lost, is a guess by their times"
-            )),
+impl FlowOutput {
+    /// A flow of recordings with these stamps.
+    pub(crate) fn of(flow: &FlowTruth, stamps: Stamps) -> Self {
+        let exact = Exact::from(flow.truth);
+        let (mean, deviation) = (exact.mean(stamps), exact.deviation(stamps));
+        let alike = (flow.alike > 0 && exact.delay.is_some()).then(|| {
+            format!(
+                "{} packets look like others: which of them is which, and which were lost, is a guess by their times",
+                flow.alike
+            )
+        });
+        let refused = match (flow.truth.sent, mean, deviation) {
+            (0, ..) => Some("no packet was sent".into()),
+            (_, Err(Reason::NothingReceived), _) => Some("no packet was received".into()),
+            (_, Err(reason), _) => Some(reason.to_string()),
+            (_, _, Err(reason)) => Some(format!("std_ns: {reason}")),
+            _ => None,
         };
+        let reasons: Vec<String> = refused.into_iter().chain(alike).collect();
+        let mean = mean.ok();
         FlowOutput {
             source: flow.source.to_string(),
             destination: flow.destination.to_string(),
@@ -50,11 +64,12 @@ impl From<&FlowTruth> for FlowOutput {
             received: flow.truth.received,
             lost: flow.truth.lost,
             surplus: flow.surplus,
-            mean_ns: delay.map(|delay| delay.mean_ns),
+            mean_ns: mean,
             // Every packet is counted: nothing is estimated, unless packets look alike.
-            mean_ci95_ns: delay.filter(|_| flow.alike == 0).map(|delay| [delay.mean_ns; 2]),
-            std_ns: delay.map(|delay| delay.std_ns),
-            reason,
+            mean_ci95_ns: mean.filter(|_| flow.alike == 0).map(|mean| [mean; 2]),
+            std_ns: deviation.ok(),
+            reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
+            is_guess: flow.alike > 0,
         }
     }
 }
@@ -76,7 +91,7 @@ pub(crate) fn table(flows: &[FlowOutput]) -> String {
     ]);
     for flow in flows {
         let port = |port: Option<u16>| or_none(port, |port| port.to_string());
-        let guess = if flow.reason.is_some() { "~" } else { "" };
+        let guess = if flow.is_guess { "~" } else { "" };
         let time = |time: Option<f64>| or_none(time, |time| format!("{guess}{}", duration(time)));
         table.add_row([
             flow.source.clone(),
@@ -92,7 +107,7 @@ pub(crate) fn table(flows: &[FlowOutput]) -> String {
             time(flow.std_ns),
         ]);
     }
-    let is_guess = |flow: &FlowOutput| flow.reason.is_some() && flow.mean_ns.is_some();
+    let is_guess = |flow: &FlowOutput| flow.is_guess && flow.mean_ns.is_some();
     let note = match flows.iter().any(is_guess) {
         true => "~ packets of this flow look like others: which of them is which is a guess by their times\n",
         false => "",

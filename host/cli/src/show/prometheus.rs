@@ -2,7 +2,7 @@
 //!
 //! | metric | type | labels | meaning |
 //! |--------|------|--------|---------|
-//! | `deltaline_source_up` | gauge | | 1 while the source is there |
+//! | `deltaline_source_up` | gauge | | 1 while the port or interface is there, whether or not a point speaks |
 //! | `deltaline_reconnects_total` | counter | | how often it came back |
 //! | `deltaline_bad_frames_total` | counter | | frames and messages that were corrupted |
 //! | `deltaline_left_out_frames_total` | counter | reason | control frames that were left out: `unlisted`, `replayed`, `stray` or `beyond` the room there is |
@@ -22,6 +22,7 @@
 //! | `deltaline_delay_variation_seconds` | gauge | segment | 99th percentile less the least delay of the last interval with digests, `_lower` and `_upper` as above |
 //! | `deltaline_loss_ratio` | gauge | segment | share of packets lost in the last interval |
 //! | `deltaline_last_interval_timestamp_seconds` | gauge | segment | when the last usable interval was reported |
+//! | `deltaline_last_frame_timestamp_seconds` | gauge | segment, end | when the last control frame came of the last interval that an end, `sender` or `receiver`, has reported: how long it is silent |
 //!
 //! What is not known of the last interval has no sample: absence is an alarm, a zero would be a lie. Counters and the
 //! histogram miss no interval, however rarely they are scraped, and begin at 0 with their segment's first interval.
@@ -33,7 +34,7 @@
 //!
 //! Scraped while a board is read (`tests/prometheus.rs`): the text passes a strict OpenMetrics parser, with types and units;
 //! the figures are those of the JSON lines; counters and histogram add up over all intervals; a void interval removes its
-//! segment's gauges. The endpoint's own plan is in [`crate::endpoint`].
+//! segment's gauges; of an end that falls silent while the other one goes on, the time of its last frame stands still. The endpoint's own plan is in [`crate::endpoint`].
 
 use crate::allow::LeftOut;
 use crate::endpoint::Endpoint;
@@ -42,6 +43,7 @@ use crate::failure::Failure;
 use crate::report;
 use deltaline_collect::summary::Figures;
 use deltaline_estimate::quantity::{Metric, Number, Quantity, Unit};
+use deltaline_model::wire::frame::Role;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{
@@ -100,6 +102,22 @@ impl EncodeLabelValue for Usable {
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Cause {
     reason: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct End {
+    segment: u32,
+    end: &'static str,
+}
+
+impl End {
+    fn of(segment: u32, role: Role) -> Self {
+        let end = match role {
+            Role::Sender => "sender",
+            Role::Receiver => "receiver",
+        };
+        End { segment, end }
+    }
 }
 
 type Value = Gauge<f64, AtomicU64>;
@@ -267,6 +285,7 @@ pub(crate) struct Metrics {
     intervals: Family<Intervals, Counter>,
     missing: Family<Segment, Counter>,
     reported: Family<Segment, Value>,
+    heard: Family<End, Value>,
     numbers: Numbers,
 }
 
@@ -274,7 +293,9 @@ impl Metrics {
     /// All of them as text.
     pub(super) fn text(&self) -> Result<String, fmt::Error> {
         let mut all = Registry::with_prefix("deltaline");
-        all.register("source_up", "1 while the source is there, 0 while it is away", self.up.clone());
+        let help =
+            "1 while the port or interface is there, 0 while it is away, whether or not a point speaks";
+        all.register("source_up", help, self.up.clone());
         all.register("reconnects", "How often the source came back", self.reconnects.clone());
         all.register("bad_frames", "Frames and messages that were corrupted", self.bad.clone());
         let help = "Control frames that came and that the kernel had no room for";
@@ -284,6 +305,8 @@ impl Metrics {
         all.register("missing_intervals", "Intervals of which nothing arrived", self.missing.clone());
         let (name, help) = ("last_interval_timestamp", "When the last usable interval was reported");
         all.register_with_unit(name, help, registry::Unit::Seconds, self.reported.clone());
+        let help = "When the last control frame came of the last interval that the end has reported";
+        all.register_with_unit("last_frame_timestamp", help, registry::Unit::Seconds, self.heard.clone());
         all.register_collector(Box::new(self.numbers.clone()));
         let mut text = String::new();
         encode(&mut text, &all)?;
@@ -308,6 +331,9 @@ impl Metrics {
         }
         self.missing.remove(&Segment { segment });
         self.reported.remove(&Segment { segment });
+        for role in [Role::Sender, Role::Receiver] {
+            self.heard.remove(&End::of(segment, role));
+        }
         self.numbers.remove(segment);
     }
 
@@ -397,6 +423,12 @@ impl Served {
     /// A segment has been forgotten.
     pub(crate) fn forgotten(&mut self, segment: u32) -> Result<(), Failure> {
         self.metrics.forgotten(segment);
+        self.changed()
+    }
+
+    /// An end has reported an interval, the last control frame of which came at this time, in nanoseconds since the Unix epoch.
+    pub(crate) fn heard(&mut self, segment: u32, role: Role, time: u64) -> Result<(), Failure> {
+        self.metrics.heard.get_or_create(&End::of(segment, role)).set(time as f64 / NANOSECONDS_A_SECOND);
         self.changed()
     }
 

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 
 /// Release of the exchange.
-pub(super) const RELEASE: u64 = 2;
+pub(super) const RELEASE: u64 = 3;
 
 /// The interval that is spoken of.
 struct Current {
@@ -117,10 +117,9 @@ fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
     let answer = match what {
         What::Table => {
             let is_whole = terms.length == 0 || intervals.is_whole(number);
-            let key = channel.key.clone();
-            let frames =
-                table(terms, Role::Receiver, key, about, intervals.packets(number), intervals.began())
-                    .ok_or(ExchangeError::Full)?;
+            let (key, clock) = (channel.key.clone(), intervals.clock(number));
+            let frames = table(terms, Role::Receiver, key, about, intervals.packets(number), clock)
+                .ok_or(ExchangeError::Full)?;
             channel.say(What::Table, about, &[u64::from(is_whole), frames.len() as u64])?;
             frames.iter().try_for_each(|frame| channel.send(frame))?;
             current.words += frames.iter().map(|frame| frame.len() / 8).sum::<usize>();

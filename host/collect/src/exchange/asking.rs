@@ -8,7 +8,8 @@ use crate::collector::{Collector, Limits};
 use crate::delays::{SAMPLE, sample};
 use crate::evaluation::{Evaluation, sums};
 use crate::pair::Interval;
-use crate::verdict;
+use crate::report::unit;
+use crate::verdict::{self, Doubt};
 use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols, bound, by_counts, more_than, rows_for};
 use deltaline_estimate::{Difference, Further};
 use deltaline_model::sketch::digest;
@@ -184,7 +185,9 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         let late = self.previous.take().filter(|previous| previous.number.checked_add(1) == Some(number));
         if !difference.complete {
             // Packets of other intervals are among its own, where clocks cut it: then the verdict says so.
-            return Ok(Some(Evaluation::of(&raw)));
+            let mut evaluation = Evaluation::of(&raw);
+            name_times_that_go_back(&mut evaluation);
+            return Ok(Some(evaluation));
         }
         let mut interval = raw;
         if has_clocks {
@@ -200,6 +203,13 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         self.spent.times = watch.lap();
         let caches = [self.intervals.packets(number), &foreign];
         let mut evaluation = Evaluation::with_difference(&interval, caches, &difference);
+        name_times_that_go_back(&mut evaluation);
+        let seen = [(Role::Sender, caches[0]), (Role::Receiver, caches[1])];
+        evaluation.doubts.retain(|doubt| !matches!(doubt, Doubt::Coarse { .. }));
+        evaluation
+            .doubts
+            .extend(seen.iter().filter_map(|(role, cache)| Doubt::of_unit(*role, unit_of(cache))));
+        evaluation.round();
         for further in &mut evaluation.further {
             if let Further::Difference(found) = further {
                 (found.late, found.early) = (difference.late, difference.early);
@@ -227,8 +237,8 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             collector.push(&self.channel.receive()?.ok_or(ExchangeError::Closed)?);
         }
         let about = (number as u32, self.question);
-        let (key, began) = (self.channel.key.clone(), self.intervals.began());
-        let own = table(self.terms, Role::Sender, key, about, self.intervals.packets(number), began);
+        let (key, clock) = (self.channel.key.clone(), self.intervals.clock(number));
+        let own = table(self.terms, Role::Sender, key, about, self.intervals.packets(number), clock);
         own.ok_or(ExchangeError::Full)?.iter().for_each(|frame| collector.push(frame));
         let collected = collector.finish();
         match <[Interval; 1]>::try_from(collected.intervals) {
@@ -414,4 +424,20 @@ fn forgive_cut(interval: &mut Interval) {
     if let (Some(sender), Some(receiver), None) = (sender, receiver, &interval.void) {
         interval.doubts = verdict::doubts(sender, receiver);
     }
+}
+
+/// What an end of an exchange means by a clock that was not locked.
+fn name_times_that_go_back(evaluation: &mut Evaluation) {
+    for doubt in &mut evaluation.doubts {
+        if let Doubt::ClockUnlocked { role } = *doubt {
+            *doubt = Doubt::TimesGoBack { role };
+        }
+    }
+}
+
+/// What the times of these packets are multiples of, in nanoseconds, from the first one on; 0 if they are too few.
+fn unit_of(cache: &PacketCache) -> u64 {
+    let mut times = cache.sightings().into_iter().flatten().map(|(_, time)| time);
+    let Some(first) = times.next() else { return 0 };
+    unit(times.map(|time| time.nanoseconds_since(first).unsigned_abs()))
 }

@@ -4,16 +4,21 @@
 //!
 //! Going on, over gaps, to the end; what is behind is forgotten; with the exchange's tests.
 
-use super::{ExchangeError, MOST_HELD, processor_time};
+use super::{Clock, ExchangeError, MOST_HELD, processor_time};
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+/// By how many nanoseconds times go back behind a wrong stamp, or where a clock was set back: recorders write packets in the order of their coming.
+const BACK: i64 = 1_000_000_000;
 
 /// An end's intervals, of which `next` gives the next one with packets, by its number, which rises.
 pub(super) struct Intervals<F> {
     next: F,
     held: BTreeMap<u64, PacketCache>,
+    /// Those of them in whose packets times go back.
+    back: BTreeSet<u64>,
     /// The packets of an interval that has none.
     none: PacketCache,
     first: Option<u64>,
@@ -36,6 +41,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         let mut intervals = Intervals {
             next,
             held: BTreeMap::new(),
+            back: BTreeSet::new(),
             none: PacketCache::default(),
             first: None,
             began: None,
@@ -56,11 +62,13 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
             // A number that does not rise would be forgotten.
             Some((seconds, mut packets)) if self.is_whole => {
                 self.began.get_or_insert(AbsoluteTime { base: TimeBase::Unix, seconds });
+                self.watch(0, &packets);
                 packets.move_behind(self.held.entry(0).or_default(), |_| true);
                 self.newest = Some(0);
             }
             Some((number, mut packets)) => {
                 let number = self.newest.map_or(number, |newest| newest.max(number));
+                self.watch(number, &packets);
                 packets.move_behind(self.held.entry(number).or_default(), |_| true);
                 self.newest = Some(number);
             }
@@ -68,6 +76,19 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         }
         self.reading += processor_time().saturating_sub(before);
         self.most = self.most.max(self.packets_held());
+    }
+
+    /// Notes an interval in which times go back, before packets of others are moved to it.
+    fn watch(&mut self, number: u64, packets: &PacketCache) {
+        let mut times = packets.sightings().into_iter().flatten().map(|(_, time)| time);
+        let mut last = times.next();
+        let goes_back = times.any(|time| {
+            let by = last.replace(time).map_or(0, |last| last.nanoseconds_since(time));
+            by >= BACK
+        });
+        if goes_back {
+            self.back.insert(number);
+        }
     }
 
     fn packets_held(&self) -> u64 {
@@ -79,9 +100,9 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         self.first
     }
 
-    /// When the recording began, if it has no intervals.
-    pub(super) fn began(&self) -> Option<AbsoluteTime> {
-        self.began
+    /// What there is to say of the clock in an interval that is held.
+    pub(super) fn clock(&self, number: u64) -> Clock {
+        Clock { began: self.began, goes_back: self.back.contains(&number) }
     }
 
     /// Goes on to an interval and forgets those more than one before it.
@@ -92,6 +113,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
     pub(super) fn go_to(&mut self, number: u64) -> Result<(), ExchangeError> {
         loop {
             self.held = self.held.split_off(&number.saturating_sub(1));
+            self.back = self.back.split_off(&number.saturating_sub(1));
             let is_full = |packets: &PacketCache| packets.sightings().is_none();
             if self.packets_held() > MOST_HELD || self.held.values().any(is_full) {
                 return Err(ExchangeError::Full);

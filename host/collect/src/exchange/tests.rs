@@ -1,4 +1,5 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
+use super::answering::RELEASE;
 use super::channel::What;
 use super::*;
 use crate::evaluation::Unusable;
@@ -234,7 +235,7 @@ fn what_cannot_be_shown_is_void() {
     let packets = cut(&stream(100), 0);
     let mut collector = crate::collector::Collector::default();
     for role in [Role::Sender, Role::Receiver] {
-        let frames = table(&terms, role, None, (3, 1), &packets[0].1, None).unwrap();
+        let frames = table(&terms, role, None, (3, 1), &packets[0].1, Clock::default()).unwrap();
         frames.iter().for_each(|frame| collector.push(frame));
     }
     let evaluation = crate::evaluation::Evaluation::of(&collector.finish().intervals[0]);
@@ -452,7 +453,7 @@ fn a_sender_that_asks_out_of_order_is_left() {
         far.set_read_timeout(Some(terms.patience)).unwrap();
         let mut given = cut(&stream(100), 0);
         let mut channel = channel::Channel::new(near, &terms, Role::Sender);
-        channel.say(What::Greeting, (0, 11), &[2, 0, 0, 0]).unwrap();
+        channel.say(What::Greeting, (0, 11), &[RELEASE, 0, 0, 0]).unwrap();
         for (what, words) in said {
             channel.say(*what, (0, 1), words).unwrap();
         }
@@ -504,7 +505,8 @@ proptest! {
 #[test]
 fn lengths_are_what_frames_say() {
     let terms = terms(64, 0, None);
-    for frame in table(&terms, Role::Sender, None, (1, 2), &PacketCache::default(), None).unwrap() {
+    for frame in table(&terms, Role::Sender, None, (1, 2), &PacketCache::default(), Clock::default()).unwrap()
+    {
         assert_eq!(v2::length(&frame), frame.len());
     }
 }
