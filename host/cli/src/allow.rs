@@ -66,8 +66,8 @@ impl LeftOut {
             (self.unlisted, "are of other segments, points or configurations than those asked for".into()),
             (
                 self.replayed,
-                "are older than what their point has reported: somebody sends old frames again, or a point's boot epoch \
-                 has gone back"
+                "are older than what their point has reported: somebody sends old frames again, or a point's boot epoch, or \
+                 the numbers of its delimiters, have gone back"
                     .into(),
             ),
             (
