@@ -174,6 +174,8 @@ pub struct Counts {
     pub replayed: u64,
     /// Those whose intervals' numbers were far from all others, and were never confirmed.
     pub stray: u64,
+    /// Those whose intervals' numbers still waited to be confirmed in the end.
+    pub unconfirmed: u64,
     /// Those for which there was no room within the [`Limits`].
     pub beyond: u64,
     /// Problems that are not named, because there are more than [`MOST_PROBLEMS`].
@@ -587,7 +589,8 @@ impl Collector {
         std::mem::take(&mut self.settled)
     }
 
-    /// What is settled, and what is whole and would be held back for longer, with a [doubt](Doubt::Unconfirmed): of a live source that is left.
+    /// What is settled, and what is whole and would be held back for longer, with a [doubt](Doubt::Unconfirmed): of a live source that is left. What
+    /// nothing has confirmed is counted.
     pub fn take_whole(&mut self) -> Vec<Interval> {
         let mut taken = self.take_settled();
         // What is behind a restart comes with the second call.
@@ -603,6 +606,10 @@ impl Collector {
         self.note_judgements();
         self.bytes -= std::mem::take(&mut self.settled_bytes);
         taken.append(&mut self.settled);
+        while let Some(left) = self.quarantine.pop_oldest() {
+            self.bytes -= left.bytes;
+            self.counts.unconfirmed += left.frames();
+        }
         taken
     }
 
@@ -728,11 +735,13 @@ impl Collector {
         let mut unknown: BTreeMap<u32, BTreeMap<u32, Entry>> = BTreeMap::new();
         for ((segment, number), entry) in self.quarantine.take_all() {
             let is_full = unknown.len() + self.segments.len() >= self.limits.segments;
-            match unknown.get_mut(&segment) {
+            match unknown.get(&segment) {
                 _ if self.segments.contains_key(&segment) => self.give_up(&entry),
-                Some(entries) => drop(entries.insert(number, entry)),
                 None if is_full => self.counts.beyond += entry.frames(),
-                None => drop(unknown.insert(segment, BTreeMap::from([(number, entry)]))),
+                _ => {
+                    self.counts.unconfirmed += entry.frames();
+                    unknown.entry(segment).or_default().insert(number, entry);
+                }
             }
         }
         for (segment, mut entries) in unknown {

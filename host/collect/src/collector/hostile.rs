@@ -631,6 +631,50 @@ fn a_hundred_thousand_hostile_segments_are_bounded_in_memory_and_linear_in_work(
     assert!(work < 10 * counts.frames, "{work} steps for {} frames", counts.frames);
 }
 
+/// However short a flood, all of it is in the counts: live and of a recording, below and above what segments there may be.
+#[test]
+fn every_frame_of_a_flood_is_counted() {
+    let template = forged(Role::Sender, 0, 0, 0);
+    for flood in [0, 1, 2_000, 20_000u32] {
+        for is_live in [false, true] {
+            let mut collector = Collector::default();
+            let honest = run(SMALL, 0, 10, 0);
+            let mut usable = followed_if(&mut collector, &honest, is_live);
+            for segment in 0..flood {
+                // Of the measured segment, far from its numbers, and of others.
+                let frame = rewritten(&template, |header| match segment % 100 {
+                    0 => (header.segment, header.interval) = (SMALL.segment, 1_000_000 + 10 * segment),
+                    _ => (header.segment, header.interval) = (1000 + segment, 7),
+                });
+                usable += followed_if(&mut collector, &[frame], is_live);
+            }
+            let counts = if is_live {
+                usable += collector.take_whole().iter().filter(|interval| interval.void.is_none()).count();
+                let empty = SEGMENT_BYTES * collector.segments.len();
+                assert_eq!(collector.bytes(), empty);
+                collector.counts()
+            } else {
+                let collected = collector.finish();
+                usable += collected.intervals.iter().filter(|interval| interval.void.is_none()).count();
+                collected.counts
+            };
+            assert_eq!(usable, 9);
+            let Counts { frames, stray, beyond, unconfirmed, .. } = counts;
+            assert_eq!(frames, 20 + u64::from(flood));
+            assert_eq!(stray + beyond + unconfirmed, flood.into(), "{is_live}: {counts:?}");
+        }
+    }
+}
+
+/// Takes frames, and counts the usable intervals that are handed out meanwhile, of a live source.
+fn followed_if(collector: &mut Collector, frames: &[Vec<u8>], is_live: bool) -> usize {
+    if is_live {
+        return followed(collector, frames).iter().filter(|(_, is_usable)| *is_usable).count();
+    }
+    frames.iter().for_each(|frame| collector.push(frame));
+    0
+}
+
 /// Forged segments that are followed keep a later one out for as long as its frames come and the [silence](Limits::silence), and no
 /// longer; an honest one of which frames come is never among those that go.
 #[test]
