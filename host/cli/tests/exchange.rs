@@ -7,7 +7,7 @@ use common::{Folder, RECEIVER, Run, SENDER, command, packets, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
 use std::process::{Child, Stdio};
 use std::thread;
@@ -247,6 +247,53 @@ fn whoever_is_silent_or_no_receiver_is_left() {
     assert!(refused.json()["overall"]["mean_ns"].is_null(), "{refused:?}");
     let lost = exchange_codes(&["--json"], SENDER, &empty);
     assert_eq!(lost.json()["overall"]["received"], json!(0));
+}
+
+/// Passes frames on, the one of this number with a bit turned in its middle.
+fn pass_on(mut from: TcpStream, mut to: TcpStream, altered: usize) {
+    for number in 1.. {
+        let mut length = [0; 4];
+        if from.read_exact(&mut length).is_err() {
+            break;
+        }
+        let mut frame = vec![0; u32::from_be_bytes(length) as usize];
+        if from.read_exact(&mut frame).is_err() {
+            break;
+        }
+        if number == altered {
+            let middle = frame.len() / 2;
+            frame[middle] ^= 1;
+        }
+        if to.write_all(&[&length[..], &frame].concat()).is_err() {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Read), to.shutdown(Shutdown::Write));
+}
+
+/// Somebody in between alters a frame of either end, with a key: a message, or a control frame of a table.
+#[test]
+fn what_was_altered_on_the_way_is_not_authentic_at_either_end() {
+    let folder = Folder::new();
+    let key = folder.path("north.keys");
+    run(&["key", &key]).told(0, &[]);
+    for (of_sender, of_receiver) in [(2, 0), (0, 1), (0, 2), (0, 3), (0, 7)] {
+        let serving = Serving::start(&["--key", &key, "127.0.0.1:0", RECEIVER]);
+        let between = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, receiver) = (between.local_addr().unwrap().to_string(), serving.address.clone());
+        let passing = thread::spawn(move || {
+            let near = between.accept().unwrap().0;
+            let far = TcpStream::connect(receiver).unwrap();
+            let (near_again, far_again) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+            let back = thread::spawn(move || pass_on(far_again, near_again, of_receiver));
+            pass_on(near, far, of_sender);
+            back.join().unwrap();
+        });
+        let asked = run(&["exchange", "ask", "--key", &key, &address, SENDER]);
+        let (code, messages) = serving.end();
+        assert_eq!((asked.code, code), (18, 18), "{of_sender} {of_receiver}: {asked:?} {messages}");
+        passing.join().unwrap();
+    }
 }
 
 /// As [`exchange`], whatever becomes of it.

@@ -55,13 +55,7 @@ fn greet<S: Read + Write>(
     random: u64,
     first: Option<u64>,
 ) -> Result<(), ExchangeError> {
-    let greeting = match channel.listen() {
-        Err(error @ ExchangeError::Unauthentic(_)) => {
-            channel.refuse(Refusal::Key);
-            return Err(error);
-        }
-        heard => heard?.ok_or(ExchangeError::Closed)?,
-    };
+    let greeting = channel.listen()?.ok_or(ExchangeError::Closed)?;
     let Said { what: What::Greeting, interval, question, words } = greeting else {
         return Err(ExchangeError::Rules("no greeting"));
     };
