@@ -45,12 +45,14 @@ pub(crate) struct LeftOut {
     pub(crate) replayed: u64,
     pub(crate) stray: u64,
     pub(crate) beyond: u64,
+    /// Those that still waited for another one to confirm them in the end.
+    pub(crate) unconfirmed: u64,
 }
 
 impl LeftOut {
     pub(crate) fn of(counts: &Counts) -> Self {
-        let Counts { unlisted, replayed, stray, beyond, .. } = *counts;
-        LeftOut { unlisted, replayed, stray, beyond }
+        let Counts { unlisted, replayed, stray, beyond, unconfirmed, .. } = *counts;
+        LeftOut { unlisted, replayed, stray, beyond, unconfirmed }
     }
 
     /// Whether what was left out may be missed.
@@ -66,8 +68,8 @@ impl LeftOut {
             (self.unlisted, "are of other segments, points or configurations than those asked for".into()),
             (
                 self.replayed,
-                "are older than what their point has reported: somebody sends old frames again, or a point's boot epoch \
-                 has gone back"
+                "are older than what their point has reported: somebody sends old frames again, or a point's boot epoch, or \
+                 the numbers of its delimiters, have gone back"
                     .into(),
             ),
             (
@@ -84,9 +86,14 @@ impl LeftOut {
                 ),
             ),
         ];
-        said.into_iter()
-            .filter(|(frames, _)| *frames > 0)
-            .map(|(frames, why)| format!("{frames} control frames were left out that {why}"))
-            .collect()
+        let left_out =
+            |(frames, why): &(u64, String)| format!("{frames} control frames were left out that {why}");
+        let unconfirmed = format!(
+            "{} control frames stand alone: of their interval's other end, and of the intervals beside it, nothing had come in the end; \
+             they were forged, or belong to what had just begun or broken off",
+            self.unconfirmed
+        );
+        let said = said.iter().filter(|(frames, _)| *frames > 0).map(left_out);
+        said.chain((self.unconfirmed > 0).then_some(unconfirmed)).collect()
     }
 }

@@ -420,7 +420,7 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
                     ));
                 }
             }
-            Problem::Void { .. } | Problem::Doubt { .. } => {}
+            Problem::Void { .. } | Problem::Doubt { .. } | Problem::Again { .. } => {}
         }
     }
     if counts.unauthentic > NAMED {

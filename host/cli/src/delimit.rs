@@ -4,9 +4,12 @@
 //! however long sending took. Times that have passed when it wakes up are left out, no number is: boards need the time.
 //! While the link is away it is waited for, and the number that was due goes out when it is back.
 //!
+//! A point that goes on takes whatever numbers come, and signs them: none may come again. So they begin with the wall clock's, where
+//! nobody says with which, and at its time: whoever starts again is above what was sent before, even within the same interval.
+//!
 //! # Test plan
 //!
-//! Passed times; `tests/delimit.rs`: over the loopback interface, where the test may open it, numbers, contents and pace; failures by
+//! Passed times; numbers by the clock rise from start to start, at any moment; `tests/delimit.rs`: over the loopback interface, where the test may open it, numbers, contents and pace; failures by
 //! their exit codes, intervals shorter than a drain among them. `tests/interface.rs`: a link that goes and comes.
 
 use crate::described::Described;
@@ -43,10 +46,15 @@ pub(crate) struct Delimit {
     /// Stop after so many delimiters
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: Option<u32>,
-    /// Number of the first one
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
-    pub(crate) first: u32,
-    /// Sign the delimiters with the last key of this file, as `deltaline key` makes it; cores do not check their tags yet
+    /// Number of the first one, which goes out at once
+    ///
+    /// Without it numbers are those of the wall clock: how many intervals have begun since 1970, modulo 2^32, and the first one goes out
+    /// when the next interval begins. So they rise from start to start, as points and readers with a key want them to, as long as the clock
+    /// is not set back and --interval stays the same; if it does not, give a number above the last one. A pause of 2^31 intervals
+    /// and more looks like a step back.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) first: Option<u32>,
+    /// Sign the delimiters with the last key of this file, as `deltaline key` makes it; cores of 64 bits and more check their tags
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     #[command(flatten)]
@@ -61,13 +69,16 @@ const LEAST: u64 = 1_000_000;
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     let configuration = arguments.described.configuration(ROWS, false, false)?;
     let keys = keys(arguments.key.as_deref())?;
-    // Rises from start to start, as long as the clock does.
-    let boot_epoch = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() as u32);
     check_interval(arguments)?;
     let stop = stop_flag()?;
     let interval = Duration::from_nanos(arguments.interval);
     let mut link = Link { name: &arguments.interface, sender: Some(Sender::open(&arguments.interface)?) };
-    let mut due = Instant::now();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Rises from start to start, as long as the clock does.
+    let boot_epoch = now.as_secs() as u32;
+    let (first, wait) =
+        arguments.first.map_or_else(|| by_the_clock(now, interval), |first| (first, Duration::ZERO));
+    let mut due = Instant::now() + wait;
     let mut sent = 0;
     while arguments.count.is_none_or(|count| sent < count) {
         while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
@@ -79,7 +90,7 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
         if stop.load(Ordering::Relaxed) {
             return finish(arguments, sent);
         }
-        let number = arguments.first.wrapping_add(sent);
+        let number = first.wrapping_add(sent);
         let delimiter = Delimiter { boot_epoch, ..Delimiter::new(&configuration, number) };
         let frame =
             keys.as_ref().and_then(Keys::last).map_or(delimiter.encode(), |key| delimiter.signed(key));
@@ -137,6 +148,13 @@ impl Link<'_> {
     }
 }
 
+/// The number of the interval that is the next to begin, of all since 1970, and in what time it does.
+fn by_the_clock(now: Duration, interval: Duration) -> (u32, Duration) {
+    let number = now.as_nanos() / interval.as_nanos().max(1) + 1;
+    let wait = number * interval.as_nanos() - now.as_nanos();
+    (number as u32, Duration::from_nanos(wait as u64))
+}
+
 /// The first time of the grid behind `due` that has not passed; the next one if all of them are still to come.
 fn next(due: Instant, interval: Duration, now: Instant) -> Instant {
     let passed = now.saturating_duration_since(due).as_nanos() / interval.as_nanos().max(1);
@@ -153,6 +171,38 @@ fn finish(arguments: &Delimit, sent: u32) -> Result<Exit, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Started again at any moment behind a delimiter, for many intervals' lengths and times of day.
+    #[test]
+    fn numbers_by_the_clock_rise_from_start_to_start() {
+        for interval in
+            [125_400, 1_000_000, 50_000_000, 1_000_000_000, 3_600_000_000_000].map(Duration::from_nanos)
+        {
+            for second in [0, 1_764_000_000, 4_294_967_290] {
+                let start = Duration::new(second, 987_654_321);
+                let (first, wait) = by_the_clock(start, interval);
+                assert!(!wait.is_zero() && wait <= interval);
+                for sent in [0, 1, 999] {
+                    // The last one has just gone out.
+                    let last = first.wrapping_add(sent);
+                    let stopped = start + wait + interval * sent;
+                    for pause in [0, 1, 7, 1_000_000].map(Duration::from_nanos).into_iter().chain([
+                        interval / 2,
+                        interval,
+                        interval * 5,
+                    ]) {
+                        let (again, _) = by_the_clock(stopped + pause, interval);
+                        let step = again.wrapping_sub(last);
+                        assert_eq!(
+                            u128::from(step),
+                            pause.as_nanos() / interval.as_nanos() + 1,
+                            "{interval:?} {pause:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn passed_times_are_left_out() {

@@ -20,7 +20,7 @@ const SEED: u64 = 1;
 const LEAST_IDENTITY_ROWS: usize = 64;
 
 /// A design, or settings in its place.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Described {
     /// The design: a file, or the name of a shipped one. Settings that are given as well must agree with it
     #[arg(long, value_name = "FILE")]

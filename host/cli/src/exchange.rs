@@ -2,8 +2,8 @@
 //!
 //! # Test plan
 //!
-//! `tests/exchange.rs`: the same as `measure` of both recordings and as exact matching, by TCP and by a Unix socket; keys; who is refused, and with which
-//! exit code; nobody there.
+//! [`room`]; `tests/exchange.rs`: the same as `measure` of both recordings and as exact matching, by TCP and by a Unix socket; keys; who is refused, and with which
+//! exit code; nobody there; whoever connects and says nothing, or no more, keeps nobody waiting.
 
 use crate::causes::remark_on_backward;
 use crate::described::Described;
@@ -33,21 +33,26 @@ use deltaline_model::sketch::place::Placement;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
+use room::{Close, Room};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
+
+mod room;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   A key, which both ends have to have:
     deltaline key north.keys
 
-  At the receiver, which answers one sender after another:
+  At the receiver, which answers senders, up to four at once:
     deltaline exchange serve --key north.keys --interval 1s 0.0.0.0:4711 receiver.pcap
 
   At the sender, which shows the result:
@@ -86,7 +91,7 @@ pub(crate) struct Ask {
 }
 
 /// What both ends are given, alike but for the recording.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct End {
     /// Where the receiver listens: HOST:PORT, or unix:PATH
     #[arg(value_name = "ADDRESS")]
@@ -150,7 +155,24 @@ enum Connection {
     Unix(UnixStream),
 }
 
+impl Close for Connection {
+    fn close(&self) {
+        // One that has ended already is closed.
+        let _ = match self {
+            Connection::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Connection::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
 impl Connection {
+    fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Connection::Tcp(stream) => Connection::Tcp(stream.try_clone()?),
+            Connection::Unix(stream) => Connection::Unix(stream.try_clone()?),
+        })
+    }
+
     /// The same, giving up after some time.
     fn within(self, patience: Duration) -> io::Result<Self> {
         let patience = Some(patience);
@@ -506,33 +528,111 @@ pub(crate) fn serve(arguments: &Serve) -> Result<Exit, Failure> {
         Listener::bind(&end.address).map_err(|error| unreachable(&end.address.to_string(), &error))?;
     let address = listener.address(&end.address);
     report::say(&format!("listening at {address}"));
-    loop {
-        let served = serve_one(end, &terms, &listener, &address);
-        if arguments.once {
+    let turns = if arguments.once { 1 } else { AT_ONCE };
+    let serving = Arc::new(Serving { end: end.clone(), terms, address, room: Room::new(turns) });
+    let (ended, all_ended) = mpsc::channel();
+    thread::spawn(move || serving.welcome(&listener, &ended));
+    for Ended { was_heard, result } in all_ended {
+        if arguments.once && was_heard {
             if let Address::Unix(path) = &end.address {
                 // Whoever comes later finds nobody.
                 let _ = std::fs::remove_file(path);
             }
-            return served.map(|()| Exit::Done);
+            return result.map(|()| Exit::Done);
         }
-        if let Err(failure) = served {
+        if let Err(failure) = result {
             report::say(&failure.message);
         }
     }
+    Ok(Exit::Done)
 }
 
-fn serve_one(end: &End, terms: &Terms, listener: &Listener, address: &str) -> Result<(), Failure> {
-    let connection = listener.accept().and_then(|connection| connection.within(terms.patience));
-    let connection = connection.map_err(|error| unreachable(address, &error))?;
-    let mut cut = Cut::open(end, terms, Role::Receiver)?;
-    let answered = answer(connection, terms, random()?, || cut.next());
-    if let Some(failure) = cut.failure.take() {
-        return Err(failure);
+/// So many asking ends are served at once, each with its packets in memory.
+const AT_ONCE: usize = 4;
+/// How long nobody is let in after a connection that could not be.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What all asking ends are served with.
+struct Serving {
+    end: End,
+    terms: Terms,
+    address: String,
+    room: Room<Connection>,
+}
+
+/// How a connection has ended.
+struct Ended {
+    /// Its other end has said something.
+    was_heard: bool,
+    result: Result<(), Failure>,
+}
+
+impl Serving {
+    /// Lets in who comes, each with a thread of its own, and reports how they end to who listens.
+    fn welcome(self: Arc<Self>, listener: &Listener, ended: &mpsc::Sender<Ended>) {
+        loop {
+            if let Err(error) = self.let_in(listener, ended) {
+                let result = Err(unreachable(&self.address, &error));
+                if ended.send(Ended { was_heard: false, result }).is_err() {
+                    return;
+                }
+                thread::sleep(PAUSE);
+            }
+        }
     }
-    let costs = answered.map_err(|error| failure(address, &error))?;
-    cut.remarks().iter().for_each(|remark| report::say(remark));
-    report::say(&format!("served {} questions: {}", costs.questions, CostsOutput::of(&costs).text()));
-    Ok(())
+
+    fn let_in(self: &Arc<Self>, listener: &Listener, ended: &mpsc::Sender<Ended>) -> io::Result<()> {
+        let connection = listener.accept()?.within(self.terms.patience)?;
+        let (closer, number) = (connection.try_clone()?, self.room.enter(connection.try_clone()?));
+        let (serving, ended) = (Arc::clone(self), ended.clone());
+        let served = thread::Builder::new().spawn(move || {
+            // Nobody listens any more where another one was the last.
+            let _ = ended.send(serving.serve_one(connection, &closer, number));
+            serving.room.leave(number);
+        });
+        served.map(drop).inspect_err(|_| self.room.leave(number))
+    }
+
+    fn serve_one(&self, connection: Connection, closer: &Connection, number: u64) -> Ended {
+        let Serving { end, terms, address, room } = self;
+        let random = match random() {
+            Ok(random) => random,
+            Err(failure) => return Ended { was_heard: false, result: Err(failure) },
+        };
+        // Only who has greeted has a turn, and reads the recording.
+        let (mut turn, mut cut, mut broken) = (None, None, None);
+        let answered = answer(connection, terms, random, || {
+            if turn.is_none() {
+                turn = Some(room.turn(number)?);
+                match Cut::open(end, terms, Role::Receiver) {
+                    Ok(opened) => cut = Some(opened),
+                    Err(failure) => broken = Some(failure),
+                }
+            }
+            let next = cut.as_mut().and_then(Cut::next);
+            broken = broken.take().or_else(|| cut.as_mut()?.failure.take());
+            if broken.is_some() {
+                // What there is not for a fault of ours must not look lost.
+                closer.close();
+            }
+            next
+        });
+        let is_lost = |error: &ExchangeError| {
+            matches!(error, ExchangeError::Silent | ExchangeError::Closed | ExchangeError::Connection(_))
+        };
+        let was_heard = turn.is_some() || answered.as_ref().err().is_none_or(|error| !is_lost(error));
+        let result = match (broken, answered) {
+            (Some(failure), _) => Err(failure),
+            (None, Err(error)) => Err(failure(address, &error)),
+            (None, Ok(costs)) => {
+                cut.iter().flat_map(Cut::remarks).for_each(|remark| report::say(&remark));
+                let text = CostsOutput::of(&costs).text();
+                report::say(&format!("served {} questions: {text}", costs.questions));
+                Ok(())
+            }
+        };
+        Ended { was_heard, result }
+    }
 }
 
 #[derive(Serialize)]

@@ -116,6 +116,10 @@ enum Line<'a> {
     Bad {
         reason: String,
     },
+    /// An end reports numbers that it has passed, which are left out.
+    Again {
+        reason: &'a str,
+    },
     /// The source has begun anew: intervals count from zero again.
     Restart,
     /// Nothing but old control frames has come for a while.
@@ -318,6 +322,10 @@ impl Printer<'_> {
         match happening {
             Happening::Identity(identity) => self.line(&Line::Identity(identity.into())),
             Happening::Bad(reason) => self.bad(reason),
+            Happening::Again(what) => {
+                self.say(what);
+                self.line(&Line::Again { reason: what })
+            }
             Happening::Restart(restart) => {
                 self.counts.restarts += 1;
                 self.say(match restart {

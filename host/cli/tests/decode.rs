@@ -51,7 +51,7 @@ fn decoded_frames_give_what_was_measured() {
     assert_eq!(json["segments"], json!([{ "segment": 3, "overall": measured["overall"] }]));
     let expected = json!({
         "all": 202, "foreign": 10, "unauthentic": 0, "duplicates": 0, "corrupted": 0,
-        "unlisted": 0, "replayed": 0, "stray": 0, "beyond": 0
+        "unlisted": 0, "replayed": 0, "stray": 0, "beyond": 0, "unconfirmed": 0
     });
     assert_eq!(json["frames"], expected);
     let ends = json["ends"].as_array().unwrap();

@@ -12,46 +12,58 @@ use std::time::{Duration, Instant};
 /// A segment that no other test delimits.
 const SEGMENT: u32 = 0x00c0_ffee;
 
+/// Numbers and boot epochs of the four delimiters of a segment that the command with these options sends.
+fn sent(source: &mut Source, segment: u32, options: &[&str]) -> Vec<(u32, u32)> {
+    // That of the boards, but for the segment.
+    let configuration = Configuration::new(Settings { rows: 128, segment, ..Settings::default() });
+    let id = configuration.unwrap().id();
+    let segment_text = segment.to_string();
+    // What is left of before.
+    while !matches!(source.next_event().unwrap(), Event::Idle) {}
+    let common = ["delimit", "lo", "--interval", "60ms", "--count", "4", "--segment", &segment_text];
+    let result = run(&[&common[..], options].concat());
+    result.told(0, &[]);
+    assert_eq!(result.output, "delimiters sent: 4\n");
+    let mut found = vec![];
+    let mut read = 0;
+    while found.len() < 4 {
+        read += 1;
+        assert!(read < 100_000, "{found:?}");
+        let Event::Frame { bytes, .. } = source.next_event().unwrap() else { continue };
+        let Ok(delimiter) = Delimiter::decode(&bytes) else { continue };
+        let this = (delimiter.interval, delimiter.boot_epoch);
+        // The loopback interface shows a frame as it leaves and as it comes.
+        if delimiter.segment == segment && found.last() != Some(&this) {
+            assert_eq!(delimiter.configuration, id);
+            found.push(this);
+        }
+    }
+    found
+}
+
 #[test]
 fn delimiters_are_numbered_and_come_at_their_times() {
     let Ok(mut source) = Source::open("lo") else {
         run(&["delimit", "lo"]).failed(13, &["lo", "run as root"]);
         return;
     };
-    // That of the boards, but for the segment.
-    let configuration = Configuration::new(Settings { rows: 128, segment: SEGMENT, ..Settings::default() });
-    let id = configuration.unwrap().id();
     let began = Instant::now();
-    let segment = SEGMENT.to_string();
-    let result = run(&[
-        "delimit",
-        "lo",
-        "--interval",
-        "60ms",
-        "--count",
-        "4",
-        "--first",
-        "4294967294",
-        "--segment",
-        &segment,
-    ]);
-    result.told(0, &[]);
-    assert_eq!(result.output, "delimiters sent: 4\n");
+    let found = sent(&mut source, SEGMENT, &["--first", "4294967294"]);
     assert!(began.elapsed() >= Duration::from_millis(180));
-    let mut numbers = vec![];
-    let mut read = 0;
-    while numbers.len() < 4 {
-        read += 1;
-        assert!(read < 100_000, "{numbers:?}");
-        let Event::Frame { bytes, .. } = source.next_event().unwrap() else { continue };
-        let Ok(delimiter) = Delimiter::decode(&bytes) else { continue };
-        // The loopback interface shows a frame as it leaves and as it comes.
-        if delimiter.segment == SEGMENT && numbers.last() != Some(&delimiter.interval) {
-            assert_eq!(delimiter.configuration, id);
-            numbers.push(delimiter.interval);
-        }
-    }
+    let numbers: Vec<u32> = found.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, [4_294_967_294, 4_294_967_295, 0, 1]);
+}
+
+/// Started once more at once, without a number: none comes again.
+#[test]
+fn numbers_of_two_starts_rise() {
+    let Ok(mut source) = Source::open("lo") else { return };
+    let starts = [0, 1].map(|_| sent(&mut source, SEGMENT + 1, &[]));
+    for found in &starts {
+        assert!(found.windows(2).all(|pair| pair[1].0 == pair[0].0.wrapping_add(1)), "{found:?}");
+    }
+    let step = starts[1][0].0.wrapping_sub(starts[0][3].0);
+    assert!((1..1 << 20).contains(&step), "{starts:?}");
 }
 
 #[test]

@@ -7,11 +7,11 @@ use common::{Folder, RECEIVER, Run, SENDER, command, packets, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
-use std::os::unix::net::UnixListener;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A receiver that listens.
 struct Serving {
@@ -22,7 +22,12 @@ struct Serving {
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = command(&[&["exchange", "serve", "--once"], arguments].concat())
+        Self::serve(&[&["--once"], arguments].concat())
+    }
+
+    /// With `--once` among the arguments, or not.
+    fn serve(arguments: &[&str]) -> Self {
+        let mut child = command(&[&["exchange", "serve"], arguments].concat())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -315,6 +320,122 @@ fn whoever_is_silent_or_no_receiver_is_left() {
     assert!(refused.json()["overall"]["mean_ns"].is_null(), "{refused:?}");
     let lost = exchange_codes(&["--json"], SENDER, &empty);
     assert_eq!(lost.json()["overall"]["received"], json!(0));
+}
+
+/// More connections than there is room for that say nothing, all there before who asks.
+#[test]
+fn connections_that_say_nothing_keep_nobody_waiting() {
+    let folder = Folder::new();
+    let unix = format!("unix:{}", folder.path("socket"));
+    for address in ["127.0.0.1:0", unix.as_str()] {
+        let serving = Serving::start(&["--patience", "10m", address, RECEIVER]);
+        let address = serving.address.clone();
+        let silent: Vec<Box<dyn Read>> = (0..80)
+            .map(|_| match address.strip_prefix("unix:") {
+                Some(path) => Box::new(UnixStream::connect(path).unwrap()) as Box<dyn Read>,
+                None => Box::new(TcpStream::connect(&address).unwrap()),
+            })
+            .collect();
+        run(&["exchange", "ask", "--patience", "30s", &address, SENDER]).told(0, &[]);
+        assert_eq!(serving.end().0, 0);
+        drop(silent);
+    }
+}
+
+/// A greeting that somebody has recorded, sent again without another word.
+#[test]
+fn a_greeting_and_no_more_keeps_nobody_waiting() {
+    let folder = Folder::new();
+    let key = folder.path("north.keys");
+    run(&["key", &key]).told(0, &[]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let mut asking = command(&["exchange", "ask", "--key", &key, &address, SENDER]);
+    let mut asking = asking.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut near = listener.accept().unwrap().0;
+    let mut greeting = vec![0; 4];
+    near.read_exact(&mut greeting).unwrap();
+    let length = u32::from_be_bytes([0, 1, 2, 3].map(|at| greeting[at])) as usize;
+    greeting.resize(4 + length, 0);
+    near.read_exact(&mut greeting[4..]).unwrap();
+    asking.kill().unwrap();
+    asking.wait().unwrap();
+
+    let mut serving = Serving::serve(&["--patience", "10m", "--key", &key, "127.0.0.1:0", RECEIVER]);
+    let silent = [0; 3].map(|_| {
+        let mut silent = TcpStream::connect(&serving.address).unwrap();
+        silent.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        silent.write_all(&greeting).unwrap();
+        // It has its turn.
+        silent.read_exact(&mut [0; 4]).unwrap();
+        silent
+    });
+    let address = serving.address.clone();
+    run(&["exchange", "ask", "--key", &key, "--patience", "30s", &address, SENDER]).told(0, &[]);
+    serving.child.kill().unwrap();
+    serving.child.wait().unwrap();
+    drop(silent);
+}
+
+/// What the receiver cannot read does not look lost at the sender.
+#[test]
+fn a_recording_that_is_cut_off_gives_no_numbers() {
+    let folder = Folder::new();
+    let bytes = std::fs::read(RECEIVER).unwrap();
+    let damaged = folder.write("cut.pcap", &bytes[..bytes.len() - 5]);
+    let serving = Serving::start(&["127.0.0.1:0", &damaged]);
+    let asked = run(&["exchange", "ask", "--json", &serving.address.clone(), SENDER]);
+    let (code, messages) = serving.end();
+    assert!(code == 3 && messages.contains("cut.pcap"), "{code} {messages}");
+    asked.told(11, &["see what it says"]);
+    assert_eq!(asked.json()["overall"], Value::Null);
+}
+
+/// Passes frames on, the one of this number with a bit turned in its middle.
+fn pass_on(mut from: TcpStream, mut to: TcpStream, altered: usize) {
+    for number in 1.. {
+        let mut length = [0; 4];
+        if from.read_exact(&mut length).is_err() {
+            break;
+        }
+        let mut frame = vec![0; u32::from_be_bytes(length) as usize];
+        if from.read_exact(&mut frame).is_err() {
+            break;
+        }
+        if number == altered {
+            let middle = frame.len() / 2;
+            frame[middle] ^= 1;
+        }
+        if to.write_all(&[&length[..], &frame].concat()).is_err() {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Read), to.shutdown(Shutdown::Write));
+}
+
+/// Somebody in between alters a frame of either end, with a key: a message, or a control frame of a table.
+#[test]
+fn what_was_altered_on_the_way_is_not_authentic_at_either_end() {
+    let folder = Folder::new();
+    let key = folder.path("north.keys");
+    run(&["key", &key]).told(0, &[]);
+    for (of_sender, of_receiver) in [(2, 0), (0, 1), (0, 2), (0, 3), (0, 7)] {
+        let serving = Serving::start(&["--key", &key, "127.0.0.1:0", RECEIVER]);
+        let between = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, receiver) = (between.local_addr().unwrap().to_string(), serving.address.clone());
+        let passing = thread::spawn(move || {
+            let near = between.accept().unwrap().0;
+            let far = TcpStream::connect(receiver).unwrap();
+            let (near_again, far_again) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+            let back = thread::spawn(move || pass_on(far_again, near_again, of_receiver));
+            pass_on(near, far, of_sender);
+            back.join().unwrap();
+        });
+        let asked = run(&["exchange", "ask", "--key", &key, &address, SENDER]);
+        let (code, messages) = serving.end();
+        assert_eq!((asked.code, code), (18, 18), "{of_sender} {of_receiver}: {asked:?} {messages}");
+        passing.join().unwrap();
+    }
 }
 
 /// As [`exchange`], whatever becomes of it.

@@ -124,7 +124,8 @@ fn delimiters_wait_for_their_link_and_keep_their_numbers() {
     let Some(pair) = Pair::new() else { return };
     let [near, far] = &pair.0;
     let mut source = Source::open(far).unwrap();
-    let mut delimiting = Reading::start(&["delimit", near, "--interval", "20ms", "--count", "40"]);
+    let mut delimiting =
+        Reading::start(&["delimit", near, "--interval", "20ms", "--count", "40", "--first", "0"]);
     let mut numbers = vec![];
     // Until this number has come.
     let mut hear = |source: &mut Source, number: u32| {

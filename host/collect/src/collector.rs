@@ -67,7 +67,9 @@
 //!   delimiters in it or in the next one, as far as that has come.
 //! * (boot epoch, interval) rises in each role. Frames of an older epoch than two whole ends have had together, or of one
 //!   that is counted and an interval that has been handed out, are replays. When one end's later epoch restarts
-//!   a segment, the other end goes on in the epoch that it has.
+//!   a segment, the other end goes on in the epoch that it has: without keys. With keys, live, no number comes again in
+//!   an epoch, whatever the other end does: a point signs whatever number its delimiters have, and what it signed before
+//!   they started over would pass for new.
 //! * Of segments, pending intervals and bytes there are at most as many as [`Limits`] say. No state is kept by
 //!   point. To make room, the oldest of what is in quarantine goes first; to make room for a segment, one of which nothing has come for
 //!   a [long time](Limits::silence). A frame takes the same work however many are kept, but for the
@@ -172,6 +174,8 @@ pub struct Counts {
     pub replayed: u64,
     /// Those whose intervals' numbers were far from all others, and were never confirmed.
     pub stray: u64,
+    /// Those whose intervals' numbers still waited to be confirmed in the end.
+    pub unconfirmed: u64,
     /// Those for which there was no room within the [`Limits`].
     pub beyond: u64,
     /// Problems that are not named, because there are more than [`MOST_PROBLEMS`].
@@ -226,6 +230,20 @@ pub enum Problem {
         role: Role,
         /// Index of the control frame in its interval.
         fragment: u16,
+    },
+    /// An end reports numbers that it has passed in the same start, where its frames are signed.
+    #[error(
+        "segment {segment}: the {role} reports intervals again of the same start, which has come to {passed}: they are left out, for nothing \
+         tells them from old frames that somebody sends again. If what sends delimiters has started over, give the point a new boot \
+         epoch, or start `deltaline delimit` with --first above {passed}"
+    )]
+    Again {
+        /// Number of the segment.
+        segment: u32,
+        /// The end.
+        role: Role,
+        /// The highest number that its start has come to.
+        passed: u32,
     },
     /// An interval is void.
     #[error("segment {segment}, interval {interval}: {reason}")]
@@ -331,14 +349,32 @@ impl Collector {
             self.counts.unlisted += 1;
             return Ok(());
         }
-        match self.segments.get_mut(&segment).map_or(Place::Far, |known| known.place(header)) {
+        let must_rise = self.vouches_for_order();
+        match self.segments.get_mut(&segment).map_or(Place::Far, |known| known.place(header, must_rise)) {
             Place::Late => self.counts.late += 1,
             Place::Replayed => self.counts.replayed += 1,
+            Place::Again => self.leave_out_again(header),
             _ if !self.make_room(most_bytes(blocks.len())) => self.counts.beyond += 1,
             Place::Due => self.take_due(header, blocks),
             Place::Far => self.take_far(header, blocks),
         }
         Ok(())
+    }
+
+    /// Live, and with keys, (boot epoch, interval) rises in each role, or a frame is a replay. A recording's frames may come in any order,
+    /// and without keys anybody may say anything.
+    fn vouches_for_order(&self) -> bool {
+        self.is_live && self.keys.is_some()
+    }
+
+    /// A frame of a number that its end has passed in this boot epoch: a replay, or what sends delimiters has started over.
+    fn leave_out_again(&mut self, header: &Header) {
+        self.counts.replayed += 1;
+        let Header { segment, role, .. } = *header;
+        let passed = self.segments.get_mut(&segment).and_then(|known| known.say_again(role));
+        if let Some(passed) = passed {
+            self.note(Problem::Again { segment, role, passed });
+        }
     }
 
     /// Gives up the oldest of the intervals that nothing confirms, until there is room for so many bytes.
@@ -517,10 +553,9 @@ impl Collector {
         self.raise_epochs(segment, epochs);
     }
 
-    /// Live, and with keys, an end's frame shows that it has started as often as it says: frames of earlier starts are replays. A
-    /// recording's frames may come in any order, and without keys anybody may say anything.
+    /// An end's frame shows that it has started as often as it says, where that is vouched for: frames of earlier starts are replays.
     fn raise_epochs(&mut self, segment: u32, epochs: impl IntoIterator<Item = (usize, u32)>) {
-        if !self.is_live || self.keys.is_none() {
+        if !self.vouches_for_order() {
             return;
         }
         if let Some(known) = self.segments.get_mut(&segment) {
@@ -554,7 +589,8 @@ impl Collector {
         std::mem::take(&mut self.settled)
     }
 
-    /// What is settled, and what is whole and would be held back for longer, with a [doubt](Doubt::Unconfirmed): of a live source that is left.
+    /// What is settled, and what is whole and would be held back for longer, with a [doubt](Doubt::Unconfirmed): of a live source that is left. What
+    /// nothing has confirmed is counted.
     pub fn take_whole(&mut self) -> Vec<Interval> {
         let mut taken = self.take_settled();
         // What is behind a restart comes with the second call.
@@ -570,6 +606,10 @@ impl Collector {
         self.note_judgements();
         self.bytes -= std::mem::take(&mut self.settled_bytes);
         taken.append(&mut self.settled);
+        while let Some(left) = self.quarantine.pop_oldest() {
+            self.bytes -= left.bytes;
+            self.counts.unconfirmed += left.frames();
+        }
         taken
     }
 
@@ -640,10 +680,13 @@ impl Collector {
         for segment in self.segments.keys().copied().collect::<Vec<_>>() {
             self.hand_out_all(segment);
             self.counts.restarts += 1;
-            self.bytes -= SEGMENT_BYTES;
         }
-        self.segments.clear();
-        self.silent.clear();
+        // A board's word is not signed: it makes no old frame new.
+        if !self.vouches_for_order() {
+            self.bytes -= SEGMENT_BYTES * self.segments.len();
+            self.segments.clear();
+            self.silent.clear();
+        }
         while let Some(oldest) = self.quarantine.pop_oldest() {
             self.give_up(&oldest);
         }
@@ -692,11 +735,13 @@ impl Collector {
         let mut unknown: BTreeMap<u32, BTreeMap<u32, Entry>> = BTreeMap::new();
         for ((segment, number), entry) in self.quarantine.take_all() {
             let is_full = unknown.len() + self.segments.len() >= self.limits.segments;
-            match unknown.get_mut(&segment) {
+            match unknown.get(&segment) {
                 _ if self.segments.contains_key(&segment) => self.give_up(&entry),
-                Some(entries) => drop(entries.insert(number, entry)),
                 None if is_full => self.counts.beyond += entry.frames(),
-                None => drop(unknown.insert(segment, BTreeMap::from([(number, entry)]))),
+                _ => {
+                    self.counts.unconfirmed += entry.frames();
+                    unknown.entry(segment).or_default().insert(number, entry);
+                }
             }
         }
         for (segment, mut entries) in unknown {

@@ -68,6 +68,8 @@ pub enum Happening {
     },
     /// A frame or message was corrupted, and is left out.
     Bad(String),
+    /// An end reports numbers that it has passed, which are left out; said once of each of its starts.
+    Again(String),
     /// Intervals count from zero again.
     Restart(Restart),
     /// No control frame has come for the time that silence is noticed after.
@@ -391,6 +393,7 @@ impl Follower {
                 Problem::Unauthentic { reason, .. } => {
                     self.happened.push(Happening::Bad(format!("control frame: {reason}")));
                 }
+                again @ Problem::Again { .. } => self.happened.push(Happening::Again(again.to_string())),
                 _ => {}
             }
         }

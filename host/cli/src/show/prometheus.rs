@@ -403,7 +403,7 @@ impl Served {
 
     /// So many control frames have been left out so far.
     pub(crate) fn left_out(&mut self, left_out: &LeftOut) -> Result<(), Failure> {
-        let LeftOut { unlisted, replayed, stray, beyond } = *left_out;
+        let LeftOut { unlisted, replayed, stray, beyond, .. } = *left_out;
         let counts = [("unlisted", unlisted), ("replayed", replayed), ("stray", stray), ("beyond", beyond)];
         let mut has_changed = false;
         for (reason, frames) in counts {

@@ -290,26 +290,167 @@ fn with_epochs_what_is_older_is_a_replay() {
     assert_eq!(followed(&mut collector, &after), usable(6, 2));
 }
 
+fn key() -> Key {
+    Key::new(NonZeroU16::MIN, [7; 16])
+}
+
+fn keys() -> Keys {
+    let mut keys = Keys::default();
+    assert!(keys.add(key()));
+    keys
+}
+
+/// The same frames, signed.
+fn signed(frames: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let sign = |bytes: &Vec<u8>| {
+        let mut bytes = rewritten(bytes, |header| header.key = key().id());
+        key().sign(&mut bytes);
+        bytes
+    };
+    frames.iter().map(sign).collect()
+}
+
+/// The frames of both ends, with the boot epoch of one of them changed.
+fn in_epoch(frames: Vec<Vec<u8>>, role: Role, epoch: u32) -> Vec<Vec<u8>> {
+    let change = |header: &mut Header| {
+        if header.role == role {
+            header.boot_epoch = epoch;
+        }
+    };
+    frames.iter().map(|bytes| rewritten(bytes, change)).collect()
+}
+
+/// What ends are said to report again.
+fn again(collector: &mut Collector) -> Vec<(Role, u32)> {
+    let of = |problem| match problem {
+        Problem::Again { role, passed, .. } => Some((role, passed)),
+        _ => None,
+    };
+    collector.take_problems().into_iter().filter_map(of).collect()
+}
+
+/// What sends delimiters begins anew, the points go on and sign numbers that they have signed before. Who recorded the first run drops what
+/// he likes of the second, at both ends or one, and sends the old frames instead, those of idle intervals among them: none of these is taken,
+/// whether the points count their starts or not. Without times nothing of the second run is, until numbers are higher or points start anew.
+#[test]
+fn with_a_key_no_number_of_a_start_comes_again() {
+    for (epoch, has_times, is_idle) in [0, 7].into_iter().flat_map(|epoch| {
+        [(false, false), (false, true), (true, false), (true, true)].map(|(a, b)| (epoch, a, b))
+    }) {
+        let made = |first, intervals, seconds: u64| match has_times {
+            true => later_run(first, intervals, epoch, seconds),
+            false => run(SMALL, first, intervals, epoch),
+        };
+        let idle = |header: &mut Header| header.totals.packets *= u64::from(!is_idle);
+        let old = signed(made(0, 90, 100).iter().map(|bytes| rewritten(bytes, idle)).collect());
+        let (new, next) = (signed(made(0, 12, 5000)), signed(made(90, 4, 6000)));
+        for replayed in [[true, true], [false, true], [false, false]] {
+            let mut collector = Collector::default().authenticated_by(keys());
+            let mut found = followed(&mut collector, &old);
+            let mut frames = new.clone();
+            for number in 5..9 {
+                (0..2).filter(|role| replayed[*role]).for_each(|role| {
+                    frames[2 * number + role] = old[2 * number + role].clone();
+                });
+            }
+            again(&mut collector);
+            found.extend(followed(&mut collector, &frames));
+            let said = again(&mut collector);
+            let is_said = |role: Role| !has_times || replayed[role as usize];
+            let ends = [Role::Sender, Role::Receiver].into_iter().filter(|role| is_said(*role));
+            assert_eq!(said, ends.map(|role| (role, 89)).collect::<Vec<_>>());
+            let count = if has_times { 4 * replayed.iter().filter(|is| **is).count() as u64 } else { 24 };
+            assert_eq!(collector.counts().replayed, count);
+            // It goes on where numbers are higher.
+            found.extend(followed(&mut collector, &next));
+            found.extend(numbers_and_voids(&collector.finish().intervals));
+            let (first, second) = found.split_at(90);
+            assert!(first.iter().map(|(number, _)| *number).eq(0..90));
+            let is_taken = |number: &u32| match (has_times, replayed) {
+                (false, _) => *number >= 90,
+                (true, [true, _]) => !(5..9).contains(number),
+                (true, _) => true,
+            };
+            let expected: Vec<u32> = (0..12).chain(90..94).filter(is_taken).collect();
+            assert_eq!(second.iter().map(|(number, _)| *number).collect::<Vec<_>>(), expected);
+            let wrong = second
+                .iter()
+                .filter(|(number, is_usable)| *is_usable && replayed[1] && (5..9).contains(number));
+            assert_eq!(wrong.count(), 0, "{second:?}");
+        }
+        // Or in a new start of both.
+        let mut collector = Collector::default().authenticated_by(keys());
+        followed(&mut collector, &old);
+        let ends = [Role::Sender, Role::Receiver].into_iter();
+        let anew = signed(ends.fold(made(0, 12, 5000), |frames, role| in_epoch(frames, role, epoch + 1)));
+        let mut found = followed(&mut collector, &[&anew[..], &old[10..18]].concat());
+        found.extend(numbers_and_voids(&collector.finish().intervals));
+        found.retain(|(number, _)| *number < 12);
+        assert_eq!(found, usable(0, 12));
+    }
+}
+
+/// Numbers start over twice, and times tell: neither run's frames pass for those of a later one.
+#[test]
+fn with_a_key_times_tell_runs_apart_that_have_the_same_numbers() {
+    let runs = [100, 5000, 9000].map(|seconds| signed(later_run(0, 30, 7, seconds)));
+    let mut collector = Collector::default().authenticated_by(keys());
+    let mut found: Vec<_> = runs[..2].iter().flat_map(|frames| followed(&mut collector, frames)).collect();
+    let (begun, rest) = runs[2].split_at(40);
+    // Of the runs before, what is due by its number, and beyond.
+    let replayed = [&runs[0][40..48], &runs[1][40..48], &runs[1][58..]].concat();
+    found.extend(followed(&mut collector, &[begun, &replayed, rest].concat()));
+    found.extend(numbers_and_voids(&collector.finish().intervals));
+    assert_eq!(found, [usable(0, 30), usable(0, 30), usable(0, 30)].concat());
+}
+
+/// A sender in line starts anew, with its numbers, and the receiver goes on: its old frames would pass for new ones. Once it has a new boot
+/// epoch, too, intervals are usable.
+#[test]
+fn with_a_key_one_ends_start_takes_the_other_end_back_to_no_number() {
+    let old = signed(run(SMALL, 100, 80, 3));
+    let unlike = |intervals| later_run(100, intervals, 3, 5000);
+    let (new, both) = (in_epoch(unlike(12), Role::Sender, 4), in_epoch(unlike(24), Role::Sender, 4));
+    let (new, both) = (signed(new), signed(in_epoch(both, Role::Receiver, 4)));
+    let mut collector = Collector::default().authenticated_by(keys());
+    followed(&mut collector, &old);
+    again(&mut collector);
+    // The receiver's frames of the first run in the place of its own.
+    let mut frames = new.clone();
+    (0..12).for_each(|number| frames[2 * number + 1] = old[2 * number + 1].clone());
+    let found = followed(&mut collector, &frames);
+    assert!(found.iter().all(|(number, is_usable)| *number == 179 || !is_usable), "{found:?}");
+    assert_eq!(again(&mut collector), [(Role::Receiver, 179)]);
+    assert_eq!(collector.counts().replayed, 12);
+    let mut found = followed(&mut collector, &both[24..]);
+    found.extend(numbers_and_voids(&collector.finish().intervals));
+    found.retain(|(number, _)| *number >= 112);
+    assert_eq!(found, (112..124).map(|number| (number, true)).collect::<Vec<_>>());
+}
+
+/// A board's word that it begins anew is not signed.
+#[test]
+fn with_a_key_an_unsigned_reset_makes_no_old_frame_new() {
+    let old = signed(run(SMALL, 0, 6, 7));
+    let mut collector = Collector::default().authenticated_by(keys());
+    assert_eq!(followed(&mut collector, &old), usable(0, 5));
+    collector.restart_all();
+    assert_eq!(numbers_and_voids(&collector.take_settled()), [(5, true)]);
+    assert_eq!(followed(&mut collector, &old), []);
+    let mut found = followed(&mut collector, &signed(run(SMALL, 6, 4, 7)));
+    found.extend(numbers_and_voids(&collector.finish().intervals));
+    assert_eq!(found.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [6, 7, 8, 9]);
+}
+
 /// With a key, and live: frames of an earlier start, however few of the new one have come, change nothing.
 #[test]
 fn with_a_key_the_first_frames_of_a_start_end_the_one_before() {
-    let key = Key::new(NonZeroU16::MIN, [7; 16]);
-    let signed = |frames: Vec<Vec<u8>>| -> Vec<Vec<u8>> {
-        let sign = |bytes: &Vec<u8>| {
-            let mut bytes = rewritten(bytes, |header| header.key = key.id());
-            key.sign(&mut bytes);
-            bytes
-        };
-        frames.iter().map(sign).collect()
-    };
     let (old, new) = (signed(run(SMALL, 1_000_000, 8, 100)), signed(run(SMALL, 57, 20, 101)));
     // Of one end, of both, of one number and of two.
     for replayed in [&old[12..13], &old[12..14], &old[12..16], &[old[12].clone(), old[14].clone()]] {
         for known in [&old[..], &[], replayed] {
             for at in 2..6 {
-                let mut keys = Keys::default();
-                assert!(keys.add(key.clone()));
-                let mut collector = Collector::default().authenticated_by(keys);
+                let mut collector = Collector::default().authenticated_by(keys());
                 let frames =
                     [known, &new[..at], replayed, &new[at..at + 2], replayed, &new[at + 2..]].concat();
                 let mut found = followed(&mut collector, &frames);
@@ -488,6 +629,50 @@ fn a_hundred_thousand_hostile_segments_are_bounded_in_memory_and_linear_in_work(
     assert!(counts.beyond > 10_000 && counts.stray > 80_000, "{counts:?}");
     assert!(work < 2 * half + half / 10, "{half} and {work} steps");
     assert!(work < 10 * counts.frames, "{work} steps for {} frames", counts.frames);
+}
+
+/// However short a flood, all of it is in the counts: live and of a recording, below and above what segments there may be.
+#[test]
+fn every_frame_of_a_flood_is_counted() {
+    let template = forged(Role::Sender, 0, 0, 0);
+    for flood in [0, 1, 2_000, 20_000u32] {
+        for is_live in [false, true] {
+            let mut collector = Collector::default();
+            let honest = run(SMALL, 0, 10, 0);
+            let mut usable = followed_if(&mut collector, &honest, is_live);
+            for segment in 0..flood {
+                // Of the measured segment, far from its numbers, and of others.
+                let frame = rewritten(&template, |header| match segment % 100 {
+                    0 => (header.segment, header.interval) = (SMALL.segment, 1_000_000 + 10 * segment),
+                    _ => (header.segment, header.interval) = (1000 + segment, 7),
+                });
+                usable += followed_if(&mut collector, &[frame], is_live);
+            }
+            let counts = if is_live {
+                usable += collector.take_whole().iter().filter(|interval| interval.void.is_none()).count();
+                let empty = SEGMENT_BYTES * collector.segments.len();
+                assert_eq!(collector.bytes(), empty);
+                collector.counts()
+            } else {
+                let collected = collector.finish();
+                usable += collected.intervals.iter().filter(|interval| interval.void.is_none()).count();
+                collected.counts
+            };
+            assert_eq!(usable, 9);
+            let Counts { frames, stray, beyond, unconfirmed, .. } = counts;
+            assert_eq!(frames, 20 + u64::from(flood));
+            assert_eq!(stray + beyond + unconfirmed, flood.into(), "{is_live}: {counts:?}");
+        }
+    }
+}
+
+/// Takes frames, and counts the usable intervals that are handed out meanwhile, of a live source.
+fn followed_if(collector: &mut Collector, frames: &[Vec<u8>], is_live: bool) -> usize {
+    if is_live {
+        return followed(collector, frames).iter().filter(|(_, is_usable)| *is_usable).count();
+    }
+    frames.iter().for_each(|frame| collector.push(frame));
+    0
 }
 
 /// Forged segments that are followed keep a later one out for as long as its frames come and the [silence](Limits::silence), and no

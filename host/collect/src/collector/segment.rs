@@ -19,6 +19,16 @@ pub(super) const SEGMENT_BYTES: usize = 4096;
 /// Numbers are compared modulo 2^32: half of them are later (RFC 1982).
 const HALF: u32 = 1 << 31;
 
+/// Whether a number is later than another one.
+fn is_ahead(number: u32, other: u32) -> bool {
+    (number.wrapping_sub(other) as i32) > 0
+}
+
+/// Whether a time is known to be later than another one.
+fn is_later(time: Option<AbsoluteTime>, other: Option<AbsoluteTime>) -> bool {
+    time.zip(other).is_some_and(|(time, other)| time.base == other.base && time.seconds > other.seconds)
+}
+
 /// A segment.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
@@ -34,6 +44,12 @@ pub(super) struct Segment {
     times: [Option<AbsoluteTime>; 2],
     /// Of both ends, the newest ones that two whole ends had together, or that a key vouches for.
     epochs: [u32; 2],
+    /// Of each end, the highest number of an interval that has been handed out in its boot epoch.
+    passed: [Option<u32>; 2],
+    /// Of each end, its latest time when numbers last started over; without that, its latest time.
+    floors: [Option<AbsoluteTime>; 2],
+    /// It has been said of an end that it reports numbers again.
+    is_said: [bool; 2],
     refused: Refused,
     /// When the last interval that was handed out had come whole, of each end that had.
     pub(super) whole: [Option<Duration>; 2],
@@ -69,6 +85,8 @@ pub(super) enum Place {
     Late,
     /// It is older than what its end has reported.
     Replayed,
+    /// Its number is not above those that its end has reported in the same boot epoch, nor is it known to be later, as it must be.
+    Again,
     /// Far ahead, or numbers have started over: it must be confirmed.
     Far,
 }
@@ -85,14 +103,41 @@ impl Segment {
             before: vec![],
             times: [None; 2],
             epochs,
+            passed: [None; 2],
+            floors: [None; 2],
+            is_said: [false; 2],
             refused,
             whole: [None; 2],
             heard,
         }
     }
 
-    /// Where a frame belongs. If an end reports an interval anew that was the last to be handed out, the next one is void.
-    pub(super) fn place(&mut self, header: &Header) -> Place {
+    /// Where a frame belongs. If an end reports an interval anew that was the last to be handed out, the next one is void. With
+    /// `must_rise`, no end's numbers start over in a boot epoch, unless times show that they have.
+    pub(super) fn place(&mut self, header: &Header, must_rise: bool) -> Place {
+        match self.place_by_number(header) {
+            Place::Due | Place::Far | Place::Replayed if must_rise && self.has_passed(header) => Place::Again,
+            place => place,
+        }
+    }
+
+    /// Whether an end has come to a frame's number before, in the same boot epoch, and the frame may be of then.
+    fn has_passed(&self, header: &Header) -> bool {
+        let role = header.role as usize;
+        header.boot_epoch == self.epochs[role]
+            && self.passed[role].is_some_and(|passed| !is_ahead(header.interval, passed))
+            && !is_later(header.time, self.floors[role])
+    }
+
+    /// The highest number that an end has reported in its boot epoch, when it reports numbers again for the first time.
+    pub(super) fn say_again(&mut self, role: Role) -> Option<u32> {
+        let role = role as usize;
+        let is_said = std::mem::replace(&mut self.is_said[role], true);
+        let passed = self.passed[role].filter(|_| !is_said)?;
+        Some(if is_ahead(self.newest, passed) { self.newest } else { passed })
+    }
+
+    fn place_by_number(&mut self, header: &Header) -> Place {
         let known = self.epochs[header.role as usize];
         if header.boot_epoch < known {
             return Place::Replayed;
@@ -137,15 +182,15 @@ impl Segment {
 
     /// Whether its interval ended later than all that its end has reported: then these were a replay, whatever their numbers.
     fn is_newer(&self, header: &Header) -> bool {
-        match (header.time, self.times[header.role as usize]) {
-            (Some(time), Some(known)) => time.base == known.base && time.seconds > known.seconds,
-            _ => false,
-        }
+        is_later(header.time, self.times[header.role as usize])
     }
 
     /// An end has reported in this boot epoch for certain: what is older is a replay from now on.
     pub(super) fn reports_in(&mut self, role: usize, epoch: u32) {
-        self.epochs[role] = self.epochs[role].max(epoch);
+        if epoch > self.epochs[role] {
+            self.epochs[role] = epoch;
+            (self.passed[role], self.floors[role], self.is_said[role]) = (None, None, false);
+        }
     }
 
     /// Numbers from the first that may come to the newest.
@@ -189,9 +234,9 @@ impl Segment {
     /// The numbers that are due if those from `first` to `newest` are as well, nothing having been handed out; none if they
     /// are too far apart to be in an order.
     pub(super) fn joined(&self, first: u32, newest: u32) -> Option<(u32, u32)> {
-        let (own, is_later) = (self.last.wrapping_add(1), |a: u32, b: u32| (a.wrapping_sub(b) as i32) > 0);
-        let begin = if is_later(first, own) { own } else { first };
-        let end = if is_later(newest, self.newest) { newest } else { self.newest };
+        let own = self.last.wrapping_add(1);
+        let begin = if is_ahead(first, own) { own } else { first };
+        let end = if is_ahead(newest, self.newest) { newest } else { self.newest };
         (end.wrapping_sub(begin) < HALF - 1).then_some((begin, end))
     }
 
@@ -208,6 +253,7 @@ impl Segment {
             let kept = self.recent.len().min(REMEMBERED_BEFORE);
             self.before = self.recent.split_off(self.recent.len() - kept).into();
             self.recent.clear();
+            self.floors = self.times;
             self.refused = Refused::default();
         }
         self.whole = [None; 2];
@@ -281,9 +327,13 @@ impl Segment {
         self.recent.push_back(Remembered { number, digests: entry.digests(), repeated: repeats });
         let dated_back = self.follow_times(&entry);
         if let Some(epochs) = entry.epochs() {
-            self.epochs = [0, 1].map(|role| self.epochs[role].max(epochs[role]));
+            (0..).zip(epochs).for_each(|(role, epoch)| self.reports_in(role, epoch));
         }
-
+        for role in 0..2 {
+            if self.passed[role].is_none_or(|passed| is_ahead(number, passed)) {
+                (self.passed[role], self.floors[role]) = (Some(number), self.times[role]);
+            }
+        }
         self.whole = [0, 1].map(|role| entry.whole(role).or(self.whole[role]));
         let Entry { due, bytes, heard, .. } = entry;
         let [sender, receiver] = entry.into_reports();

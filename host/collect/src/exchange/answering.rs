@@ -24,7 +24,7 @@ struct Current {
 
 /// Answers one sender, until it has closed the connection. `random` is a number at random, another one for each connection; `next` gives the
 /// receiver's intervals that have packets, by their numbers, which rise; a recording without intervals is numbered by when it began, in seconds
-/// since the Unix epoch.
+/// since the Unix epoch. It is called once a sender has greeted, authentically where there are keys.
 ///
 /// # Errors
 ///
@@ -36,9 +36,13 @@ pub fn answer<S: Read + Write>(
     next: impl FnMut() -> Option<(u64, PacketCache)>,
 ) -> Result<Costs, ExchangeError> {
     let started = processor_time();
-    let mut intervals = Intervals::of(terms.length == 0, next);
     let mut channel = Channel::new(stream, terms, Role::Receiver);
-    greet(&mut channel, terms, random, intervals.first())?;
+    let theirs = greeting(&mut channel, terms)?;
+    let mut intervals = Intervals::of(terms.length == 0, next);
+    let own = ((random >> 32) as u32, random as u32);
+    let first = intervals.first();
+    channel.say(What::Greeting, own, &[theirs, u64::from(first.is_some()), first.unwrap_or(0)])?;
+    channel.converse(theirs, random);
     let mut current: Option<Current> = None;
     while let Some(said) = channel.listen()? {
         channel.costs.questions += 1;
@@ -48,20 +52,9 @@ pub fn answer<S: Read + Write>(
     Ok(Costs { processor, packets: intervals.most, ..channel.costs })
 }
 
-/// Takes the sender's greeting and returns it.
-fn greet<S: Read + Write>(
-    channel: &mut Channel<S>,
-    terms: &Terms,
-    random: u64,
-    first: Option<u64>,
-) -> Result<(), ExchangeError> {
-    let greeting = match channel.listen() {
-        Err(error @ ExchangeError::Unauthentic(_)) => {
-            channel.refuse(Refusal::Key);
-            return Err(error);
-        }
-        heard => heard?.ok_or(ExchangeError::Closed)?,
-    };
+/// Takes the sender's greeting: its number at random.
+fn greeting<S: Read + Write>(channel: &mut Channel<S>, terms: &Terms) -> Result<u64, ExchangeError> {
+    let greeting = channel.listen()?.ok_or(ExchangeError::Closed)?;
     let Said { what: What::Greeting, interval, question, words } = greeting else {
         return Err(ExchangeError::Rules("no greeting"));
     };
@@ -77,11 +70,7 @@ fn greet<S: Read + Write>(
     // The key that the sender signs with.
     let id = u16::try_from(key).unwrap_or(0);
     channel.key = terms.keys.as_ref().and_then(|keys: &Keys| keys.get(id)).cloned();
-    let theirs = u64::from(interval) << 32 | u64::from(question);
-    let own = ((random >> 32) as u32, random as u32);
-    channel.say(What::Greeting, own, &[theirs, u64::from(first.is_some()), first.unwrap_or(0)])?;
-    channel.converse(theirs, random);
-    Ok(())
+    Ok(u64::from(interval) << 32 | u64::from(question))
 }
 
 fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(

@@ -230,11 +230,11 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             return Err(ExchangeError::Rules("a table of another size"));
         }
         let mut collector = Collector::expecting(&self.terms.configuration).within(Limits::recording());
-        if let Some(keys) = self.channel.keys.clone() {
-            collector = collector.authenticated_by(keys);
+        if let Some(keys) = self.channel.keys() {
+            collector = collector.authenticated_by(keys.clone());
         }
         for _ in 0..frames {
-            collector.push(&self.channel.receive()?.ok_or(ExchangeError::Closed)?);
+            collector.push(&self.channel.control_frame()?);
         }
         let about = (number as u32, self.question);
         let (key, clock) = (self.channel.key.clone(), self.intervals.clock(number));

@@ -5,8 +5,8 @@
 //! With the exchange's: streams that end, stall, drip or hold anything at all.
 
 use super::{Costs, ExchangeError, MOST_SAID, Refusal, Terms};
-use deltaline_model::wire::authentication::{Key, Keys};
-use deltaline_model::wire::frame::Role;
+use deltaline_model::wire::authentication::{Key, Keys, Unauthentic};
+use deltaline_model::wire::frame::{Frame, FrameError, Role};
 use deltaline_model::wire::message::{MOST_BYTES, MOST_WORDS, Message};
 use std::io::{self, Read, Write};
 use std::time::Instant;
@@ -68,14 +68,20 @@ pub(super) struct Channel<'a, S> {
     /// Signs what is sent.
     pub(super) key: Option<Key>,
     /// Check what comes.
-    pub(super) keys: Option<Keys>,
+    keys: Option<Keys>,
+    /// They are those of this conversation.
+    has_begun: bool,
     pub(super) costs: Costs,
 }
 
 impl<'a, S: Read + Write> Channel<'a, S> {
     pub(super) fn new(stream: S, terms: &'a Terms, role: Role) -> Self {
         let (key, costs) = (terms.keys.as_ref().and_then(Keys::last).cloned(), Costs::default());
-        Channel { stream, terms, role, key, keys: terms.keys.clone(), costs }
+        Channel { stream, terms, role, key, keys: terms.keys.clone(), has_begun: false, costs }
+    }
+
+    pub(super) fn keys(&self) -> Option<&Keys> {
+        self.keys.as_ref()
     }
 
     /// From now on, the keys of the conversation that these numbers at random make.
@@ -87,6 +93,7 @@ impl<'a, S: Read + Write> Channel<'a, S> {
             keys.add(key);
             keys
         });
+        self.has_begun = true;
     }
 
     /// Says words, in as many parts as it takes.
@@ -131,21 +138,23 @@ impl<'a, S: Read + Write> Channel<'a, S> {
                 (None, None) => return Ok(None),
                 (None, Some(_)) => return Err(ExchangeError::Closed),
             };
+            let decoded = Message::decode(&frame);
+            let refusal =
+                decoded.as_ref().ok().filter(|message| message.what == What::Refusal as u8).map(refused);
+            // Who does not take our key cannot sign that. In a conversation nothing else is believed without a tag.
+            let is_open = !self.has_begun || matches!(refusal, Some(ExchangeError::Refused(Refusal::Key)));
+            match refusal {
+                Some(refusal) if is_open || self.unauthentic(&frame).is_none() => return Err(refusal),
+                _ => self.authenticate(&frame)?,
+            }
             let Message { role, segment, configuration, interval, question, what, part, parts, key, words } =
-                Message::decode(&frame).map_err(ExchangeError::Frame)?;
+                decoded.map_err(|error| self.spoilt(error))?;
+            // It would not take our answers.
+            if self.keys.is_none() && key != 0 {
+                return Err(self.refuse(Refusal::Key));
+            }
             let what = What::ALL.into_iter().find(|known| *known as u8 == what);
             let what = what.ok_or(ExchangeError::Rules("an unknown message"))?;
-            if what == What::Refusal {
-                let reason =
-                    words.first().and_then(|word| Refusal::ALL.into_iter().find(|it| it.number() == *word));
-                return Err(reason.map_or(ExchangeError::Closed, ExchangeError::Refused));
-            }
-            match &self.keys {
-                Some(keys) => keys.check(&frame).map_err(ExchangeError::Unauthentic)?,
-                // It would not take our answers.
-                None if key != 0 => return Err(self.refuse(Refusal::Key)),
-                None => {}
-            }
             if role == self.role {
                 return Err(ExchangeError::Rules("a message of our own role"));
             }
@@ -174,12 +183,48 @@ impl<'a, S: Read + Write> Channel<'a, S> {
         Ok(said)
     }
 
-    /// Says why we go no further, in a frame without a tag, which everybody understands.
+    /// The next control frame of a table, which has to be one.
+    pub(super) fn control_frame(&mut self) -> Result<Vec<u8>, ExchangeError> {
+        let frame = self.receive()?.ok_or(ExchangeError::Closed)?;
+        self.authenticate(&frame)?;
+        Frame::decode(&frame).map_err(|error| self.spoilt(error))?;
+        Ok(frame)
+    }
+
+    /// A right tag does not cover the check word: somebody has altered that.
+    fn spoilt(&mut self, error: FrameError) -> ExchangeError {
+        if self.keys.is_some() {
+            self.refuse(Refusal::Key);
+        }
+        ExchangeError::Frame(error)
+    }
+
+    fn unauthentic(&self, frame: &[u8]) -> Option<Unauthentic> {
+        self.keys.as_ref()?.check(frame).err()
+    }
+
+    /// With a key, refuses whatever has no right tag, before anything of it is read.
+    fn authenticate(&mut self, frame: &[u8]) -> Result<(), ExchangeError> {
+        let Some(reason) = self.unauthentic(frame) else { return Ok(()) };
+        self.refuse(Refusal::Key);
+        Err(ExchangeError::Unauthentic(reason))
+    }
+
+    /// Says why we go no further: that a key is wrong in a frame without a tag, which everybody understands, as before a conversation anything.
     pub(super) fn refuse(&mut self, refusal: Refusal) -> ExchangeError {
-        self.key = None;
-        // Whether it arrives is the other end's affair.
-        let _ = self.say(What::Refusal, (0, 0), &[refusal.number()]);
+        self.key = self.key.take().filter(|_| self.has_begun && refusal != Refusal::Key);
+        // Whether it arrives is the other end's affair, but not for our closing the connection before all has come that it says.
+        if self.say(What::Refusal, (0, 0), &[refusal.number()]).is_ok() {
+            self.hear_out();
+        }
         ExchangeError::Refuses(refusal)
+    }
+
+    /// Passes over what still comes, until the other end has closed the connection or its time is over.
+    fn hear_out(&mut self) {
+        let deadline = Instant::now() + self.terms.patience;
+        let mut passed_over = [0; 4096];
+        while Instant::now() < deadline && matches!(self.stream.read(&mut passed_over), Ok(1..)) {}
     }
 
     /// Sends a frame.
@@ -241,6 +286,13 @@ impl<'a, S: Read + Write> Channel<'a, S> {
         }
         Ok(true)
     }
+}
+
+/// What a refusal says.
+fn refused(message: &Message) -> ExchangeError {
+    let reason =
+        message.words.first().and_then(|word| Refusal::ALL.into_iter().find(|it| it.number() == *word));
+    reason.map_or(ExchangeError::Closed, ExchangeError::Refused)
 }
 
 /// Goes on where a call was but interrupted.

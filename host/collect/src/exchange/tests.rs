@@ -273,6 +273,8 @@ fn ends_that_do_not_agree_refuse_each_other() {
     assert!(!asked.unwrap().evaluations[0].authenticated);
 }
 
+type Alter<'a> = Box<dyn FnMut(Vec<u8>) -> Vec<Vec<u8>> + Send + 'a>;
+
 /// A connection's end that alters what goes through it to the other one.
 struct Altering<F> {
     stream: UnixStream,
@@ -307,8 +309,17 @@ impl<F: FnMut(Vec<u8>) -> Vec<Vec<u8>>> Write for Altering<F> {
     }
 }
 
-/// What the sender says to a receiver whose frames are altered, without a key.
+/// What the sender says to a receiver whose frames are altered.
 fn altered(keys: Option<Keys>, alter: impl FnMut(Vec<u8>) -> Vec<Vec<u8>> + Send) -> ExchangeError {
+    ends_of_altered(Role::Receiver, keys, alter).0.unwrap_err()
+}
+
+/// What both ends say where one end's frames are altered.
+fn ends_of_altered(
+    role: Role,
+    keys: Option<Keys>,
+    alter: impl FnMut(Vec<u8>) -> Vec<Vec<u8>> + Send,
+) -> Exchanged {
     let terms = Terms { patience: Duration::from_secs(2), ..terms(64, 0, keys) };
     let (near, far) = UnixStream::pair().unwrap();
     // The receiver has more patience, so that it is not the one that goes.
@@ -321,9 +332,19 @@ fn altered(keys: Option<Keys>, alter: impl FnMut(Vec<u8>) -> Vec<Vec<u8>> + Send
     let received = [&sent[900..], &[(99_999, 2000 * MS)]].concat();
     let (mut given, mut taken) = (cut(&sent, 0), cut(&received, 0));
     thread::scope(|scope| {
-        let stream = Altering { stream: far, alter, held: vec![] };
-        scope.spawn(|| answer(stream, &terms, 22, || take_first(&mut taken)));
-        ask(near, &terms, 11, || take_first(&mut given)).unwrap_err()
+        // The other end's frames pass.
+        let mut alter = Some(alter);
+        let mut take = |of: Role| -> Alter<'_> {
+            match alter.take_if(|_| of == role) {
+                Some(alter) => Box::new(alter),
+                None => Box::new(|frame| vec![frame]),
+            }
+        };
+        let far = Altering { stream: far, alter: take(Role::Receiver), held: vec![] };
+        let near = Altering { stream: near, alter: take(Role::Sender), held: vec![] };
+        let answered = scope.spawn(|| answer(far, &terms, 22, || take_first(&mut taken)));
+        let asked = ask(near, &terms, 11, || take_first(&mut given));
+        (asked, answered.join().unwrap())
     })
 }
 
@@ -435,14 +456,84 @@ fn with_a_key_nothing_passes_that_was_altered_or_is_of_another_conversation() {
         vec![frame]
     };
     assert!(unauthentic(altered(Some(key(7, 7)), sign)));
-    // Control frames are looked at as closely: one of another key leaves its table incomplete.
+    // Control frames are looked at as closely.
     let other = |mut frame: Vec<u8>| {
         if Frame::decode(&frame).is_ok() {
             key(7, 9).get(7).unwrap().sign(&mut frame);
         }
         vec![frame]
     };
-    assert!(matches!(altered(Some(key(7, 7)), other), ExchangeError::Rules(_)));
+    assert!(unauthentic(altered(Some(key(7, 7)), other)));
+}
+
+/// Whatever comes whole and is not as it was sent, under a right check word or not, in a message or a control frame: with a key both ends say so, the one
+/// that notices and the other, and neither closes the connection without a word or says what somebody made up.
+#[test]
+fn with_a_key_both_ends_say_that_something_was_altered() {
+    type Alteration = fn(Vec<u8>) -> Vec<u8>;
+    let flip = |at: fn(usize) -> usize| {
+        move |mut frame: Vec<u8>| {
+            let at = at(frame.len());
+            frame[at] ^= 1;
+            frame
+        }
+    };
+    let flips: [Box<dyn Fn(Vec<u8>) -> Vec<u8> + Sync>; 4] = [
+        Box::new(flip(|length| length / 2)),
+        Box::new(flip(|_| 15)),
+        // Where the header's length is.
+        Box::new(flip(|_| 39)),
+        Box::new(flip(|length| length - 1)),
+    ];
+    let alterations: [Alteration; 4] = [
+        // Bytes of no frame, none at all, and a frame that was cut.
+        |frame| vec![0; frame.len()],
+        |_| vec![],
+        |frame| frame[..frame.len() / 2].to_vec(),
+        // A refusal that nobody signed, for a reason that has nothing to do with it.
+        |frame| {
+            let Ok(message) = Message::decode(&frame) else { return vec![0; 60] };
+            let words = vec![Refusal::Length.number()];
+            Message { what: What::Refusal as u8, part: 0, parts: 1, key: 0, words, ..message }
+                .encode()
+                .unwrap()
+        },
+    ];
+    let alterations: Vec<&(dyn Fn(Vec<u8>) -> Vec<u8> + Sync)> =
+        flips.iter().map(|flip| &**flip as _).chain(alterations.iter().map(|alter| alter as _)).collect();
+    for role in [Role::Sender, Role::Receiver] {
+        for (number, alteration) in alterations.iter().enumerate() {
+            // The first one is the greeting, before which nobody can sign a refusal.
+            for at in [2, 3, 4] {
+                let mut count = 0;
+                let (asked, answered) = ends_of_altered(role, Some(key(7, 7)), |frame| {
+                    count += 1;
+                    vec![if count == at { alteration(frame) } else { frame }]
+                });
+                let (noticed, told) = match role {
+                    Role::Sender => (answered.map(|_| ()), asked.map(|_| ())),
+                    Role::Receiver => (asked.map(|_| ()), answered.map(|_| ())),
+                };
+                let place = format!("{role} {number} {at}");
+                let is_noticed =
+                    matches!(noticed, Err(ExchangeError::Unauthentic(_) | ExchangeError::Frame(_)));
+                assert!(is_noticed, "{place}: {noticed:?}");
+                assert!(matches!(told, Err(ExchangeError::Refused(Refusal::Key))), "{place}: {told:?}");
+            }
+        }
+    }
+}
+
+/// Without a key a control frame that is none is no table with a hole in it: no network does that to a connection.
+#[test]
+fn a_control_frame_that_is_none_is_told() {
+    let spoilt = |mut frame: Vec<u8>| {
+        if Frame::decode(&frame).is_ok() {
+            frame[60] ^= 1;
+        }
+        vec![frame]
+    };
+    assert!(matches!(altered(None, spoilt), ExchangeError::Frame(_)));
 }
 
 #[test]

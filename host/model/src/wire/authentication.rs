@@ -9,7 +9,8 @@
 //! | associated data | the frame from its segment on (byte 16) up to the tag |
 //! | tag, 16 bytes | in front of the [check word](crate::wire::check), which covers it |
 //!
-//! No two frames under one key have the same nonce, as long as a point's boot epoch rises with each of its starts, and each
+//! No two frames under one key have the same nonce, as long as a point's boot epoch rises with each of its starts, the numbers of
+//! its intervals rise within each start, as those of its delimiters must for that, and each
 //! segment has one sender and one receiver. MAC addresses are left out: networks may rewrite them. EtherType, version and
 //! role are in the nonce or fixed.
 //!
