@@ -6,7 +6,8 @@
 //!   its interval and bracket hold that of the first copies too, and the reason says that copies were chosen.
 //! * Spikes: one packet in two thousand takes a thousand times as long as the others. Means whose interval does not hold the true one are
 //!   marked: of forty seeds, no more go unmarked than chance allows at 95 %, and a stream without spikes is marked no more than before.
-//! * Look-alikes: identifications by Zipf's law, delays that wander. Nothing of them is left out at the edges, and loss is the net one or none.
+//! * Look-alikes: identifications by Zipf's law, delays that wander. Nothing of them is left out at the edges, and loss is the net one or none; with
+//!   copies it is none.
 //! * Packets of one content, IP identification 0, some lost, and between those of different content: no exact number that rests on guesses, in `truth` and
 //!   beside `measure`; counts and, where nothing was lost, the mean are right.
 //! * Coarse stamps, both ends in milliseconds: quantiles hold the true ones, and what is said of the unit is said of every stream of a kind.
@@ -194,6 +195,29 @@ fn look_alikes_are_no_edges_and_no_estimate_of_loss() {
             all["bracket_ns"].is_null() || holds(range(&all["bracket_ns"]), stream.mean()),
             "{seed}: {all}"
         );
+    }
+}
+
+#[test]
+fn look_alikes_and_copies_estimate_no_loss() {
+    for seed in 1..=4 {
+        let mut random = Random(4000 + seed);
+        let zipf = |random: &mut Random| (1.0 / (1.0 - random.unit())).powi(2).min(65_535.0) as u64;
+        let mut stream = Stream::of(&mut random, 20_000, 0.01, zipf, |random| random.exponential(1e6));
+        // Single packets come again, so that rows show more than were sent.
+        let copies: Vec<Packet> = stream.received.iter().skip(50).step_by(97).cloned().collect();
+        stream
+            .received
+            .extend(copies.into_iter().map(|copy| Packet { timestamp: copy.timestamp + 1000, ..copy }));
+        stream.received.sort_by_key(|packet| packet.timestamp);
+        let net = stream.sent.len() as i64 - stream.received.len() as i64;
+        let found = stream.measure(&["--seed", "2"]);
+        let all = &found["overall"];
+        assert_eq!(all["net"], json!(net), "{seed}: {all}");
+        for key in ["lost", "surplus", "lost_ci95", "surplus_ci95"] {
+            assert!(all[key].is_null(), "{seed} {key}: {all}");
+        }
+        assert!(all["reason"].as_str().unwrap().contains("many packets look alike"), "{all}");
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! # Test plan
 //!
-//! What a point says of its clock stays beside what single packets show of it, and where they show nothing; the rest by the
-//! collector's tests and the program's (`host/cli/tests`).
+//! What a point says of its clock stays beside what single packets show of it, and where they show nothing; what control frames show of clocks is a
+//! doubt, and takes the delays away where they cannot be right. The rest by the collector's tests and the program's (`host/cli/tests`).
 
 use crate::evaluation::{Evaluation, Unusable, distrust, singles};
 use crate::text::duration;
@@ -442,6 +442,29 @@ mod tests {
             point.end_interval(IntervalEnd::Delimiter, |frame| collector.push(frame));
         }
         Evaluation::all(&collector.finish()).collect()
+    }
+
+    #[test]
+    fn what_control_frames_show_of_clocks_is_a_doubt_and_no_delay_may_come_of_it() {
+        let role = Role::Sender;
+        let [near, far] = [10_000_000, 3_000_000_000].map(|by| Doubt::TimesApart { role, by });
+        let back = Doubt::TimesGoBack { role };
+        let coarse = Doubt::Coarse { role, unit: 1_000_000 };
+        for (doubt, is_refused) in
+            [(Doubt::DatedBack { role }, false), (coarse, false), (near, false), (far, true), (back, true)]
+        {
+            let mut evaluations = unlocked();
+            evaluations[0].doubts = vec![doubt, Doubt::Unconfirmed];
+            let Summary { overall, intervals, .. } = Summary::of(&evaluations);
+            for figures in [&overall, &intervals[0].figures] {
+                assert_eq!(figures.clock_doubt, Some(doubt.to_string()));
+                for name in ["mean", "std", "bracket"] {
+                    let value = figures.find(name).unwrap().value;
+                    assert_eq!(value == Err(Reason::WildStamps), is_refused, "{doubt} {name}");
+                }
+                assert!(figures.find("lost").unwrap().value.is_ok());
+            }
+        }
     }
 
     #[test]

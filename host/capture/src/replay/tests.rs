@@ -59,11 +59,11 @@ fn a_cut_waits_until_nothing_overtakes_it() {
 
 #[test]
 fn look_alikes_do_not_put_cuts_off() {
-    // 7 comes first and last, and its first copy is lost: what arrives last may be the first one.
-    let sent = [(0, 7), (10, 1), (20, 2), (30, 3), (40, 4), (50, 5), (60, 6), (70, 7)];
-    let received = [(15, 1), (25, 2), (35, 3), (45, 4), (55, 5), (65, 6), (75, 7)];
+    // 7 is sent twice and arrives twice, behind nearly all others, or so it looks.
+    let sent = [(0, 7), (10, 7), (20, 1), (30, 2), (40, 3), (50, 4), (60, 5), (70, 6)];
+    let received = [(25, 1), (35, 2), (45, 3), (55, 4), (65, 5), (66, 7), (75, 6), (77, 7)];
     let cut = cuts(&sent, &received, 30).unwrap();
-    assert_eq!(spans(&cut), [(0..3, 0..2), (3..6, 2..5), (6..8, 5..7)]);
+    assert_eq!(spans(&cut), [(0..3, 0..1), (3..6, 1..4), (6..8, 4..8)]);
     assert_eq!(cut.postponed(), 0);
     // Where nearly all look alike, they count.
     let all = [(0, 7), (10, 7), (20, 7), (30, 7)];

@@ -195,6 +195,22 @@ fn frames_of_numbers_that_come_again_are_dated_back() {
     }
 }
 
+/// A point that starts again while its clock is behind dates back what nobody doubts: its boot epoch says that it is new.
+#[test]
+fn a_start_with_an_earlier_clock_is_not_dated_back() {
+    let mut collector = prompt();
+    followed(&mut collector, &later_run(0, 20, 7, 5000));
+    let mut found = vec![];
+    for frame in later_run(0, 12, 8, 100) {
+        collector.push(&frame);
+        found.extend(collector.take_settled());
+    }
+    found.extend(collector.take_settled());
+    assert_eq!(found.len(), 12);
+    let is_dated_back = |doubt: &Doubt| matches!(doubt, Doubt::DatedBack { .. });
+    assert!(found.iter().flat_map(|interval| &interval.doubts).all(|doubt| !is_dated_back(doubt)));
+}
+
 /// A live source that is left: what is whole is handed out, with a doubt, and what is not stays.
 #[test]
 fn what_is_whole_at_the_end_is_handed_out_with_a_doubt() {
