@@ -70,8 +70,8 @@ pub enum CaptureError {
     },
     /// The compressed file holds more than packets can be compressed by.
     #[error(
-        "{place}: holds thousands of times its own size, as no capture does; if it is one all the same, decompress it with \
-         `gzip -d` or `zstd -d`"
+        "{place}: holds thousands of times its own size, or more packets than it has bytes, as no capture does; if it is one all the \
+         same, decompress it with `gzip -d` or `zstd -d`"
     )]
     Expands {
         /// Where.

@@ -1,7 +1,8 @@
 //! The bytes of a capture: decompressed, buffered, and counted for a progress bar.
 //!
 //! A small file may expand to any length. One that does so beyond what packets can is refused ([`TIMES`], [`FREE`]):
-//! what is read of it takes memory and time of whoever reads it.
+//! what is read of it takes memory and time of whoever reads it. So do its records, of which the shortest have 16 bytes: of these
+//! gzip, which expands 1,032 times at most, makes 64 of a byte ([`FREE_RECORDS`]).
 
 use flate2::read::MultiGzDecoder;
 use std::io::{self, Cursor, ErrorKind, Read};
@@ -27,6 +28,10 @@ const TIMES: u64 = 2_000;
 /// So many bytes it may hold whatever its size.
 const FREE: u64 = 64 << 20;
 
+/// A compressed file may hold a record for each of its bytes, and so many whatever its size: no two packets differ by less, were it in their
+/// times alone.
+const FREE_RECORDS: u64 = 4 << 20;
+
 /// A growing window onto the uncompressed bytes.
 pub(crate) struct Input {
     reader: Box<dyn Read + Send>,
@@ -37,6 +42,7 @@ pub(crate) struct Input {
     offset: u64,
     consumed: Arc<AtomicU64>,
     total: Option<u64>,
+    is_compressed: bool,
 }
 
 impl Input {
@@ -69,11 +75,27 @@ impl Input {
         } else {
             Box::new(whole)
         };
-        Ok(Input { reader, buffer: Vec::new(), available: 0..0, offset: 0, consumed, total })
+        Ok(Input {
+            reader,
+            buffer: Vec::new(),
+            available: 0..0,
+            offset: 0,
+            consumed,
+            total,
+            is_compressed: is_gzip || is_zstd,
+        })
     }
 
     pub(crate) fn progress(&self) -> Progress {
         Progress { consumed: self.consumed.load(Ordering::Relaxed), total: self.total }
+    }
+
+    /// Refuses so many records of a file that cannot hold them.
+    pub(crate) fn check_records(&self, records: u64) -> io::Result<()> {
+        if self.is_compressed && records > FREE_RECORDS && records > self.progress().consumed {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        Ok(())
     }
 
     pub(crate) fn offset(&self) -> u64 {

@@ -194,6 +194,7 @@ impl Capture {
                 Format::Pcapng(pcapng) => pcapng.next(&mut self.input),
             };
             let Some(mut record) = found? else { break };
+            self.input.check_records(self.packets + 1)?;
             self.ran = Some([self.ran.map_or(record.timestamp, |[first, _]| first), record.timestamp]);
             let bytes = self.input.consumed(record.data.clone());
             if let Some(wanted) = self.selection.direction

@@ -49,7 +49,7 @@ pub(crate) struct Size {
     /// Excess kurtosis of delay: 0 for normal delays, 6 for exponential ones
     #[arg(long, default_value = "6", value_parser = parse_kurtosis, allow_negative_numbers = true)]
     pub(crate) kurtosis: f64,
-    /// Write the design's file for `cargo xtask verilog`
+    /// Write the design's file for `cargo xtask verilog`; one that exists is refused
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Say why

@@ -35,7 +35,11 @@ pub(crate) struct AddKey {
 
 pub(crate) fn run(arguments: &AddKey) -> Result<Exit, Failure> {
     let id = add_key(&arguments.file).map_err(|error| {
-        let exit = if matches!(error, KeyFileError::File { .. }) { Exit::Output } else { Exit::Input };
+        let exit = if matches!(error, KeyFileError::File { .. } | KeyFileError::Special { .. }) {
+            Exit::Output
+        } else {
+            Exit::Input
+        };
         Failure::new(exit, error.to_string())
     })?;
     report::print(&format!("{}: key {id} added\n", arguments.file.display()))?;

@@ -82,7 +82,7 @@ pub(crate) struct Measure {
     /// Write the intervals as comma-separated values, a line each
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
-    /// Write the control frames to a pcapng file
+    /// Write the control frames to a pcapng file, in the place of one that is there, as --plot and --report do
     #[arg(long, value_name = "FILE")]
     pub(crate) frames: Option<PathBuf>,
     /// Plot delay and loss over time as SVG

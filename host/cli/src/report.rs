@@ -1,11 +1,11 @@
 //! What goes to standard output and standard error: text, JSON, messages, and the form of tables.
 //!
-//! Names of files, and texts of designs and boards, may hold anything: control characters, with which a terminal can be
-//! made to show something else, are written as escapes.
+//! Names of files, and texts of designs and boards, may hold anything: control characters and those that format text unseen, with which a
+//! terminal can be made to show something else, are written as escapes.
 //!
 //! # Test plan
 //!
-//! Characters of both control ranges; JSON with them stays JSON. `tests/failures.rs`: names of files with escape sequences
+//! Characters of both control ranges, and of each that formats; JSON with them stays JSON. `tests/failures.rs`: names of files with escape sequences
 //! in messages, tables, JSON and reports.
 
 use crate::exit::Exit;
@@ -72,18 +72,31 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// The same of JSON, in which strings alone hold any.
 fn plain_json(text: &str) -> String {
-    escaped(text, |escape, character| _ = write!(escape, "\\u{:04x}", u32::from(character)))
+    escaped(text, |escape, character| {
+        let mut units = [0; 2];
+        character.encode_utf16(&mut units).iter().for_each(|unit| _ = write!(escape, "\\u{unit:04x}"));
+    })
 }
 
 fn escaped(text: &str, escape: impl Fn(&mut String, char)) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
-        match character.is_control() && !matches!(character, '\n' | '\t') {
+        match is_unseen(character) && !matches!(character, '\n' | '\t') {
             true => escape(&mut plain, character),
             false => plain.push(character),
         }
     }
     plain
+}
+
+/// Whether a character shows nothing itself: Unicode's categories Cc, Cf, Zl and Zp. Among them are those that turn what follows from right
+/// to left.
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(u32::from(character),
+            0xad | 0x600..=0x605 | 0x61c | 0x6dd | 0x70f | 0x890..=0x891 | 0x8e2 | 0x180e | 0x200b..=0x200f
+            | 0x2028..=0x202e | 0x2060..=0x206f | 0xfeff | 0xfff9..=0xfffb | 0x110bd | 0x110cd
+            | 0x13430..=0x1343f | 0x1bca0..=0x1bca3 | 0x1d173..=0x1d17a | 0xe0001 | 0xe0020..=0xe007f)
 }
 
 const NONE: &str = "-";
@@ -113,6 +126,12 @@ mod tests {
     fn control_characters_are_escaped() {
         let text = "a\u{1b}[2Jb\r\u{7f}\u{9b}1m\tµ\n";
         assert_eq!(printable(text), "a\\u{1b}[2Jb\\u{d}\\u{7f}\\u{9b}1m\tµ\n");
+        // From right to left, a mark of it, no width at all, an end of a line, and one beyond the first plane.
+        let unseen = "a\u{202e}gpj\u{2066}\u{200f}\u{200b}\u{2028}\u{e0041}µ→漢";
+        assert_eq!(printable(unseen), "a\\u{202e}gpj\\u{2066}\\u{200f}\\u{200b}\\u{2028}\\u{e0041}µ→漢");
+        let json = plain_json(&serde_json::to_string(unseen).unwrap());
+        assert!(!json.chars().any(is_unseen), "{json:?}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), unseen);
         let json = plain_json(&serde_json::to_string(text).unwrap());
         assert!(!json.chars().any(char::is_control), "{json:?}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);

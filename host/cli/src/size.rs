@@ -16,6 +16,7 @@ use deltaline_model::wire::cell::bits;
 use deltaline_model::wire::frame::{Header, Role, Totals, frame_bytes};
 use deltaline_model::wire::shape::Kind;
 use serde::Serialize;
+use std::path::Path;
 
 /// Losses at which a range is looked at.
 const LOSSES: usize = 13;
@@ -92,7 +93,20 @@ struct Candidate {
     bits: u64,
 }
 
+/// A design is not replaced: hardware may have been built with its seed, or a hand have written it.
+fn check_is_new(path: &Path) -> Result<(), Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let message =
+        format!("--out {}: exists, and a design is not overwritten; name another file", path.display());
+    Err(Failure::new(Exit::Output, message))
+}
+
 pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
+    if let Some(path) = &arguments.out {
+        check_is_new(path)?;
+    }
     let output = sized(arguments)?;
     if let Some(path) = &arguments.out {
         write_file(path, output.configuration.as_bytes())?;

@@ -50,6 +50,8 @@ fn control_characters_of_names_are_escaped() {
     assert!(page.contains("a\\u{1b}[2J.zst"));
     run(&["read", "/dev/no\u{1b}[2J"]).failed(11, &["/dev/no\\u{1b}[2J"]);
     run(&["delimit", "no\u{1b}]0;x\u{7}"]).failed(11, &["no\\u{1b}]0;x\\u{7}"]);
+    // What makes `evil.exe` of a name that ends in `exe.live`, on a screen.
+    run(&["measure", &folder.path("\u{202e}exe.live"), RECEIVER]).failed(3, &["\\u{202e}exe.live"]);
     run(&["read", &none, "--json", "--record", &none]).told(11, &["no\\u{1b}[2J.pcap"]);
     assert!(run(&["truth", &sender, &none]).messages.contains("no\\u{1b}[2J.pcap"));
 }

@@ -104,6 +104,10 @@ fn files_for_the_hardware() {
         assert_eq!(configuration.has_digests(), more.contains(&"--quantile"));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), json["configuration"].as_str().unwrap());
         deltaline_hdl::emit::design::emit(&made, "tap").unwrap();
+        // Another one does not take its place.
+        size(&["--loss", "1%", "--mean", "5%", "--out", path]).failed(7, &["sized.toml", "not overwritten"]);
+        assert_eq!(Design::load(&file).unwrap(), made);
+        std::fs::remove_file(&file).unwrap();
     }
 }
 

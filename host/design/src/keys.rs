@@ -15,7 +15,7 @@
 //! # Test plan
 //!
 //! Files written here are read back; hand-written ones with comments, spaces and capitals; each error by its line; what others may
-//! read is refused; adding keeps what is there, takes the next identifier, of many that add at once each its own, and never leaves half a file.
+//! read is refused, and what is no file; adding keeps what is there, takes the next identifier, of many that add at once each its own, and never leaves half a file.
 
 use crate::small_file;
 use deltaline_model::wire::authentication::{KEY_BYTES, Key, Keys};
@@ -42,6 +42,14 @@ pub enum KeyFileError {
         file: String,
         /// Its permissions.
         mode: u32,
+    },
+    /// It is no file, but something that may make whoever reads it wait for ever.
+    #[error(
+        "{file}: is a folder, a pipe or a device; keys are read from files: `deltaline key FILE` makes one"
+    )]
+    Special {
+        /// What it is called.
+        file: String,
     },
     /// A line is not a key.
     #[error("{file}:{line}: {why}; a line is an identifier from 1 to 65535 and 32 hexadecimal digits")]
@@ -76,6 +84,7 @@ pub enum KeyFileError {
 /// [`KeyFileError`] with the line that is wrong.
 pub fn load_keys(path: &Path) -> Result<Keys, KeyFileError> {
     let file = || path.display().to_string();
+    check_is_file(path)?;
     let read = small_file::read(path);
     let text = read.map_err(|source| KeyFileError::File { file: file(), source })?;
     check_permissions(path)?;
@@ -103,6 +112,7 @@ pub fn parse_keys(file: &str, text: &str) -> Result<Keys, KeyFileError> {
 pub fn add_key(path: &Path) -> Result<u16, KeyFileError> {
     let file = || path.display().to_string();
     let failed = |source| KeyFileError::File { file: file(), source };
+    check_is_file(path)?;
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);
     #[cfg(unix)]
@@ -125,6 +135,14 @@ pub fn add_key(path: &Path) -> Result<u16, KeyFileError> {
     let line = format!("{separator}{id} {digits}\n");
     written.write_all(line.as_bytes()).and_then(|()| written.sync_all()).map_err(failed)?;
     Ok(id)
+}
+
+/// Refuses what is there and is no file.
+fn check_is_file(path: &Path) -> Result<(), KeyFileError> {
+    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err(KeyFileError::Special { file: path.display().to_string() });
+    }
+    Ok(())
 }
 
 /// Refuses a file that others than its owner may read.
@@ -155,6 +173,9 @@ fn parse(file: &str, text: &str) -> Result<Keys, KeyFileError> {
         let secret = parse_secret(digits).ok_or_else(|| refuse("the key is not 32 hexadecimal digits"))?;
         if words.next().is_some() {
             return Err(refuse("something follows the key"));
+        }
+        if secret == [0; KEY_BYTES] {
+            return Err(refuse("the key is all zeros, which is no secret"));
         }
         if !keys.add(Key::new(id, secret)) {
             return Err(refuse("the identifier is there already"));
@@ -208,10 +229,24 @@ mod tests {
             (format!("1 +{}", &ones[1..]), "keys:1: the key is not 32"),
             (format!("1 {ones} 2"), "keys:1: something follows"),
             (format!("1 {ones}\n\n1 {ones}"), "keys:3: the identifier is there already"),
+            (format!("1 {ones}\n2 {}", "0".repeat(32)), "keys:2: the key is all zeros"),
             ("# nothing".into(), "keys: there is no key in it"),
         ] {
             let error = of(&text).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    /// A pipe that nobody writes to.
+    #[test]
+    fn what_is_no_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&pipe).status().unwrap();
+        assert!(made.success());
+        for path in [&pipe, Path::new("/dev/zero"), folder.path()] {
+            assert!(matches!(load_keys(path), Err(KeyFileError::Special { .. })), "{path:?}");
+            assert!(matches!(add_key(path), Err(KeyFileError::Special { .. })), "{path:?}");
         }
     }
 

@@ -734,33 +734,55 @@ fn a_translated_packet_comes_without_what_was_translated() {
     assert_eq!(before[0].data[26..38], [0; 12]);
 }
 
-/// Records without a byte of packet, all alike: some ten thousand times its size, in either format.
-#[test]
-fn what_expands_beyond_all_packets_is_refused() {
+/// What a file says that holds a header and so many megabytes of zeros, records of 16 bytes without a byte of packet: its packets, and why no more.
+fn records_of_nothing(
+    megabytes: u64,
+    compress: impl FnOnce(&mut dyn Read) -> Vec<u8>,
+) -> (u64, Option<CaptureError>) {
     let mut head = vec![];
     for field in [0xa1b2_3c4d_u32, 4 << 16 | 2, 0, 0, 65535, 1] {
         head.extend(field.to_le_bytes());
     }
-    let read = |megabytes: u64| {
-        let mut source = head.as_slice().chain(io::repeat(0).take(megabytes << 20));
-        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
-        io::copy(&mut source, &mut encoder).unwrap();
-        let small = encoder.finish().unwrap();
-        assert!(small.len() < 1 << 15, "{} bytes", small.len());
-        let mut capture = Capture::new("bomb", Cursor::new(small), None).unwrap();
-        let mut packets = 0_u64;
-        loop {
-            match capture.next_packet() {
-                Ok(Some(_)) => packets += 1,
-                Ok(None) => return (packets, None),
-                Err(error) => return (packets, Some(error)),
-            }
+    let small = compress(&mut head.as_slice().chain(io::repeat(0).take(megabytes << 20)));
+    let mut capture = Capture::new("bomb", Cursor::new(small), None).unwrap();
+    let mut packets = 0_u64;
+    loop {
+        match capture.next_packet() {
+            Ok(Some(_)) => packets += 1,
+            Ok(None) => return (packets, None),
+            Err(error) => return (packets, Some(error)),
         }
+    }
+}
+
+/// Some ten thousand times its size, by Zstandard, and a thousand times, by gzip.
+#[test]
+fn what_expands_beyond_all_packets_is_refused() {
+    let by_zstd = |source: &mut dyn Read| {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        io::copy(source, &mut encoder).unwrap();
+        encoder.finish().unwrap()
     };
-    // Records of 16 bytes.
-    let (packets, none) = read(60);
-    assert!(none.is_none() && packets == 60 << 16, "{none:?}");
-    let (packets, error) = read(100);
-    assert!(matches!(&error, Some(CaptureError::Expands { .. })), "{error:?}");
-    assert!((64 << 16..66 << 16).contains(&packets), "{packets}");
+    let by_gzip = |source: &mut dyn Read| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        io::copy(source, &mut encoder).unwrap();
+        encoder.finish().unwrap()
+    };
+    let plain = |source: &mut dyn Read| {
+        let mut all = vec![];
+        source.read_to_end(&mut all).unwrap();
+        all
+    };
+    for compress in [&by_zstd as &dyn Fn(&mut dyn Read) -> Vec<u8>, &by_gzip, &plain] {
+        let (packets, none) = records_of_nothing(60, compress);
+        assert!(none.is_none() && packets == 60 << 16, "{none:?}");
+    }
+    for compress in [&by_zstd as &dyn Fn(&mut dyn Read) -> Vec<u8>, &by_gzip] {
+        let (packets, error) = records_of_nothing(100, compress);
+        assert!(matches!(&error, Some(CaptureError::Expands { .. })), "{error:?}");
+        assert!((64 << 16..66 << 16).contains(&packets), "{packets}");
+    }
+    // Not compressed, it is what it is.
+    let (packets, none) = records_of_nothing(100, plain);
+    assert!(none.is_none() && packets == 100 << 16, "{none:?}");
 }
