@@ -10,7 +10,8 @@
 //! beat ──▶ key identifier?  tag 0..4?  4..8?  8..12?  12..16? ──▶ all of them ──▶ as late as the core's delimiter
 //! ```
 //!
-//! What a short frame leaves of the one before does no harm: it is no delimiter.
+//! What a short frame leaves of the one before does no harm: it is no delimiter. A frame may last while another delimiter becomes due and its
+//! tag is made: what was compared with the tag before is forgotten as soon as a tag is not ready.
 //!
 //! # Ports
 //!
@@ -21,6 +22,7 @@
 //! | tvalid, tready, tlast | in | 1 | likewise |
 //! | due_key, next_key | in | 16 | the identifiers that are expected; constant while they matter |
 //! | due_tag, next_tag | in | 128 | likewise the tags, first byte lowest |
+//! | due_ready, next_ready | in | 1 | these are known; low for a cycle at least before they are others |
 //! | due_signed, next_signed | out | 1 | in cycle D + 1 behind a frame's last beat: it has that identifier and tag |
 //!
 //! Parameters: W, bits of a beat: 64, 256 or 512; D, so many cycles less one is the core's `delimiter` behind the last beat: 3
@@ -31,7 +33,7 @@
 //! # Test plan
 //!
 //! `sim/cosim` `checks::forgery`, with whole designs of every width: every single bit of tag and identifier altered, back to back
-//! with traffic, with pauses; planted faults.
+//! with traffic, with pauses; a frame that lasts until the next tag is ready; planted faults.
 
 use crate::leaves::{Delay, Flop};
 use crate::module::module;
@@ -55,6 +57,8 @@ pub struct TagMatch<const W: usize, const D: usize> {
     pub next_key: Signal<In, Bits<16>>,
     pub due_tag: Signal<In, Bits<128>>,
     pub next_tag: Signal<In, Bits<128>>,
+    pub due_ready: Signal<In, Bit>,
+    pub next_ready: Signal<In, Bit>,
     pub due_signed: Signal<Out, Bit>,
     pub next_signed: Signal<Out, Bit>,
 
@@ -92,7 +96,7 @@ impl<const W: usize, const D: usize> Default for TagMatch<W, D> {
             beat_of: std::array::from_fn(|quarter| beat(TAG_AT + 4 * quarter)),
             bit_of: std::array::from_fn(|quarter| bit(TAG_AT + 4 * quarter)),
         }
-            clk rst tdata tvalid tready tlast due_key next_key due_tag next_tag due_signed next_signed beat has_due_key has_next_key due_half next_half found
+            clk rst tdata tvalid tready tlast due_key next_key due_tag next_tag due_ready next_ready due_signed next_signed beat has_due_key has_next_key due_half next_half found
             quarter takes is_due is_next both to_delimiter; each has_due has_next
         }
     }
@@ -119,6 +123,13 @@ impl<const W: usize, const D: usize> Logic for TagMatch<W, D> {
         if self.takes.val() & (self.beat.q.val() == self.key_beat.val()) {
             self.has_due_key.d.next = self.found.val() == bit_cast::<32, 16>(self.due_half.val());
             self.has_next_key.d.next = self.found.val() == bit_cast::<32, 16>(self.next_half.val());
+        }
+        // The identifier comes in front of the tag, or with it.
+        if !self.due_ready.val() {
+            self.has_due_key.d.next = false;
+        }
+        if !self.next_ready.val() {
+            self.has_next_key.d.next = false;
         }
         self.quarter.next = 0.into();
         for i in 0..4 {

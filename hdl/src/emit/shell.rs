@@ -329,6 +329,7 @@ impl Build<'_> {
                 for (which, tag) in [("due", 0), ("next", next)] {
                     self.wiring.connect(&format!("{part}_{which}_key"), &format!("tags_tag_key_{tag}"));
                     self.wiring.connect(&format!("{part}_{which}_tag"), &format!("tags_tag_{tag}"));
+                    self.wiring.connect(&format!("{part}_{which}_ready"), &format!("tags_ready_{tag}"));
                 }
             }
             for which in ["due", "next"] {

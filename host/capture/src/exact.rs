@@ -18,7 +18,7 @@
 //! number. The program's tests run it on a pair of captures that does not fit into the memory that it may have.
 
 use crate::flows::{Fates, FlowTruth};
-use crate::matching::{End, Fate, Flow, Tally, Truth, align, delay_between, flow_of};
+use crate::matching::{End, Fate, Flow, Likeness, Tally, Truth, align, delay_between, flow_of};
 use crate::packet::PacketRef;
 use crate::replay::{CutError, MAX_INTERVALS};
 use crate::sorting::{Sorted, Sorter};
@@ -43,11 +43,6 @@ const SENT: usize = 4 * NUMBER + 2;
 const ARRIVED: usize = 2 * NUMBER;
 /// Flow, time of arrival, time of sending.
 const FLOWING: usize = size_of::<Flow>() + ARRIVED;
-
-/// Likeness: no packet looks like it; others do, as many at either end; more at one.
-const SINGLE: u8 = 0;
-const EVEN: u8 = 1;
-const UNEVEN: u8 = 2;
 
 /// What became of a packet of the sender.
 const UNMEASURED: u8 = 0;
@@ -127,7 +122,7 @@ impl Matcher {
     pub fn sent(&mut self, packet: PacketRef<'_>) -> Result<(), MatchError> {
         let index = self.sender.end.packets;
         if !self.sender.take(packet)? {
-            self.by_sender.push(sent(index, packet.timestamp, UNMEASURED, [0; 2], SINGLE))?;
+            self.by_sender.push(sent(index, packet.timestamp, UNMEASURED, [0; 2], Likeness::Single))?;
         }
         Ok(())
     }
@@ -190,7 +185,7 @@ impl Matcher {
                 (&[sent], &[received]) => {
                     unique += 1;
                     delays.push(ordered(delay_between(sent[1], received[1])))?;
-                    paths.received(&group.key, sent, received, SINGLE)?;
+                    paths.received(&group.key, sent, received, Likeness::Single)?;
                 }
                 (lost, []) => lost.iter().try_for_each(|lost| paths.lost(&group.key, *lost, false))?,
                 ([], foreign) => foreign.iter().try_for_each(|_| paths.foreign(&group.key, false))?,
@@ -207,7 +202,7 @@ impl Matcher {
         let mut alike = 0;
         let mut groups = Groups::new(alike_sent, alike_received)?;
         while let Some(group) = groups.next()? {
-            let likeness = if group.sent.len() == group.received.len() { EVEN } else { UNEVEN };
+            let likeness = Likeness::of(group.sent.len(), group.received.len());
             let times =
                 |packets: &[[u64; 2]]| -> Vec<u64> { packets.iter().map(|[_, time]| *time).collect() };
             for fate in align(&times(&group.sent), &times(&group.received), usual) {
@@ -228,8 +223,8 @@ impl Matcher {
         while let Some(record) = arrivals.next()? {
             let [index, time, arrival] = [1, 2, 3].map(|place| number(&record, place * NUMBER));
             // As in `replay`.
-            let likeness = record[4 * NUMBER];
-            let is_certain = likeness == SINGLE || alike >= unique;
+            let likeness = Likeness::from_byte(record[4 * NUMBER]);
+            let is_certain = !likeness.is_alike() || alike >= unique;
             let what = if is_certain { RECEIVED } else { ALIKE };
             by_sender.push(sent(index, time, what, [arrival, rank], likeness))?;
             rank += u64::from(is_certain);
@@ -280,13 +275,13 @@ impl Paths {
         key: &[u8; KEY_BYTES],
         [index, time]: [u64; 2],
         [there, arrival]: [u64; 2],
-        likeness: u8,
+        likeness: Likeness,
     ) -> io::Result<()> {
         if let Some(fates) = &mut self.fates {
-            fates.received(key, delay_between(time, arrival), likeness != SINGLE)?;
+            fates.received(key, delay_between(time, arrival), likeness.is_alike())?;
         }
         let (arrived, sent) = (bytes(arrival), bytes(time));
-        self.by_receiver.push(packed(&[&bytes(there), &bytes(index), &sent, &arrived, &[likeness]]))?;
+        self.by_receiver.push(packed(&[&bytes(there), &bytes(index), &sent, &arrived, &[likeness as u8]]))?;
         self.by_arrival.push(packed(&[&arrived, &sent]))?;
         self.by_flow.push(packed(&[&flow_of(key), &arrived, &sent]))
     }
@@ -300,7 +295,7 @@ impl Paths {
         if let Some(fates) = &mut self.fates {
             fates.lost(key, is_alike)?;
         }
-        self.by_sender.push(sent(index, time, LOST, [0; 2], SINGLE))
+        self.by_sender.push(sent(index, time, LOST, [0; 2], Likeness::Single))
     }
 }
 
@@ -436,11 +431,8 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
                 }
                 let delay = delay_between(time, arrival);
                 negative += u64::from(delay < 0);
-                for tally in [&mut overall, &mut interval] {
-                    tally.received(delay);
-                    tally.alike += u64::from(record[SENT - 1] != SINGLE);
-                    tally.uneven += u64::from(record[SENT - 1] == UNEVEN);
-                }
+                let likeness = Likeness::from_byte(record[SENT - 1]);
+                [&mut overall, &mut interval].into_iter().for_each(|tally| tally.received(delay, likeness));
             }
             LOST => [&mut overall, &mut interval].into_iter().for_each(Tally::lost),
             _ => {}
@@ -451,8 +443,8 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
     Ok(Cut { overall: overall.truth(), intervals, postponed, negative })
 }
 
-fn sent(index: u64, time: u64, what: u8, [arrival, rank]: [u64; 2], likeness: u8) -> [u8; SENT] {
-    packed(&[&bytes(index), &bytes(time), &[what], &bytes(arrival), &bytes(rank), &[likeness]])
+fn sent(index: u64, time: u64, what: u8, [arrival, rank]: [u64; 2], likeness: Likeness) -> [u8; SENT] {
+    packed(&[&bytes(index), &bytes(time), &[what], &bytes(arrival), &bytes(rank), &[likeness as u8]])
 }
 
 /// Index and timestamp of a packet with its key.

@@ -6,7 +6,7 @@
 //!
 //! `exact`: random small captures against all pairs in memory, added up by flow; with memory for all and for a few records.
 
-use crate::matching::{Flow, Tally, Truth};
+use crate::matching::{Flow, Likeness, Tally, Truth};
 use crate::sorting::Sorter;
 use deltaline_model::packet::flow::{FlowFields, FlowKey, FlowMasks};
 use deltaline_model::packet::identity::KEY_BYTES;
@@ -90,7 +90,8 @@ impl Fates {
             *alike += u64::from(rest[1]);
             match rest[0] {
                 RECEIVED => {
-                    tally.received(rest[2..].first_chunk().map_or(0, |delay| i64::from_be_bytes(*delay)));
+                    let delay = rest[2..].first_chunk().map_or(0, |delay| i64::from_be_bytes(*delay));
+                    tally.received(delay, Likeness::Single);
                 }
                 LOST => tally.lost(),
                 _ => *surplus += 1,

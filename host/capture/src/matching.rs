@@ -7,7 +7,7 @@
 //! in order. Where one end has more, those are left that fit least: an expected delay, at first the median of the packets that are the
 //! only ones with their key, follows those that are matched (half of the difference each time), and a packet is passed over if
 //! the next one of its end is closer to it. This is right unless look-alikes overtake each other or vary in delay by more than the time
-//! between them; [`End::duplicates`] says how many packets it concerns, [`Pair::is_alike`] which.
+//! between them; [`End::duplicates`] says how many packets it concerns, [`Pair::likeness`] which.
 //!
 //! A packet is named by its *index*: its position in its capture, from 0, all packets counted.
 //!
@@ -119,10 +119,42 @@ pub struct Pair {
     /// The receiver's timestamp minus the sender's, in nanoseconds: negative if the clocks disagree by more than
     /// the delay. Differences beyond ±292 years are cut to that.
     pub delay: i64,
+    /// What other packets with the same key make doubtful.
+    pub likeness: Likeness,
+}
+
+/// What other packets with a packet's key make doubtful of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Likeness {
+    /// Nothing: there are none.
+    Single,
+    /// Which is which, of as many at either end.
+    Even,
+    /// Besides, which arrived: one end has more.
+    Uneven,
+}
+
+impl Likeness {
+    /// Of so many packets that were sent, and so many that were received.
+    pub(crate) fn of(sent: usize, received: usize) -> Self {
+        match (sent, received) {
+            (1, 1) => Likeness::Single,
+            _ if sent == received => Likeness::Even,
+            _ => Likeness::Uneven,
+        }
+    }
+
+    /// As it was written as a byte.
+    pub(crate) fn from_byte(byte: u8) -> Self {
+        let all = [Likeness::Single, Likeness::Even];
+        all.into_iter().find(|likeness| *likeness as u8 == byte).unwrap_or(Likeness::Uneven)
+    }
+
     /// Whether another packet of either capture has the same key, so that which is which is likely, not certain.
-    pub is_alike: bool,
-    /// Whether besides one end has more packets with this key, so that which arrived is a guess, too.
-    pub is_uneven: bool,
+    pub(crate) fn is_alike(self) -> bool {
+        self != Likeness::Single
+    }
 }
 
 /// Counts of one end's packets.
@@ -165,12 +197,11 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
     let mut matching = Matching { sender: sender.end(), receiver: receiver.end(), ..Matching::default() };
     let (by_key, to_key) = (sender.by_key(), receiver.by_key());
     let group = |packets: &[(&Key, usize)], key: &Key| packets.partition_point(|(other, _)| *other <= key);
-    let pair = |sent: usize, arrived: usize, is_alike, is_uneven| Pair {
+    let pair = |sent: usize, arrived: usize, likeness| Pair {
         sender: sent,
         receiver: arrived,
         delay: delay_between(sender.times[sent], receiver.times[arrived]),
-        is_alike,
-        is_uneven,
+        likeness,
     };
     let mut alike = vec![];
     let (mut sent, mut received) = (&by_key[..], &to_key[..]);
@@ -187,7 +218,7 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
         matching.sender.duplicates += one.len().saturating_sub(1) as u64;
         matching.receiver.duplicates += other.len().saturating_sub(1) as u64;
         match (one, other) {
-            ([(_, sent)], [(_, arrived)]) => matching.pairs.push(pair(*sent, *arrived, false, false)),
+            ([(_, sent)], [(_, arrived)]) => matching.pairs.push(pair(*sent, *arrived, Likeness::Single)),
             (_, []) => matching.lost.extend(one.iter().map(|(_, index)| index)),
             ([], _) => matching.receiver_only.extend(other.iter().map(|(_, index)| index)),
             _ => alike.push((one, other)),
@@ -203,7 +234,11 @@ pub fn match_exactly(sender: &Observations, receiver: &Observations) -> Matching
         for fate in align(&times(sender, one), &times(receiver, other), usual) {
             match fate {
                 Fate::Received(sent, arrived) => {
-                    matching.pairs.push(pair(one[sent].1, other[arrived].1, true, one.len() != other.len()));
+                    matching.pairs.push(pair(
+                        one[sent].1,
+                        other[arrived].1,
+                        Likeness::of(one.len(), other.len()),
+                    ));
                 }
                 Fate::Lost(sent) => matching.lost.push(one[sent].1),
                 Fate::Foreign(arrived) => matching.receiver_only.push(other[arrived].1),
@@ -354,9 +389,7 @@ impl Matching {
 fn truth<'a>(pairs: impl Iterator<Item = &'a Pair>, lost: u64) -> Truth {
     let mut tally = Tally { lost, ..Tally::default() };
     for pair in pairs {
-        tally.received(pair.delay);
-        tally.alike += u64::from(pair.is_alike);
-        tally.uneven += u64::from(pair.is_uneven);
+        tally.received(pair.delay, pair.likeness);
     }
     tally.truth()
 }
@@ -375,8 +408,8 @@ pub(crate) struct Tally {
     mean: f64,
     squares: f64,
     /// As [`Truth`] has them.
-    pub(crate) alike: u64,
-    pub(crate) uneven: u64,
+    alike: u64,
+    uneven: u64,
 }
 
 impl Tally {
@@ -386,7 +419,9 @@ impl Tally {
     }
 
     /// A packet that arrived.
-    pub(crate) fn received(&mut self, delay: i64) {
+    pub(crate) fn received(&mut self, delay: i64, likeness: Likeness) {
+        self.alike += u64::from(likeness.is_alike());
+        self.uneven += u64::from(likeness == Likeness::Uneven);
         if self.received == 0 {
             (self.first, self.least, self.greatest) = (delay, delay, delay);
         }

@@ -73,8 +73,8 @@ impl Cuts {
         let (sent, received) = (sender.timestamps().len(), receiver.timestamps().len());
         // Per place in the sender's stream, the first arrival of all packets behind it.
         let mut first_behind = vec![received; sent + 1];
-        let alike = matching.pairs.iter().filter(|pair| pair.is_alike).count();
-        let is_certain = move |pair: &&Pair| !pair.is_alike || 2 * alike >= matching.pairs.len();
+        let alike = matching.pairs.iter().filter(|pair| pair.likeness.is_alike()).count();
+        let is_certain = move |pair: &&Pair| !pair.likeness.is_alike() || 2 * alike >= matching.pairs.len();
         for pair in matching.pairs.iter().filter(is_certain) {
             first_behind[pair.sender] = pair.receiver;
         }

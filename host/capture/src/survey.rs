@@ -190,7 +190,7 @@ impl Survey {
 }
 
 /// Times that show what they are multiples of: that as many random ones share a factor of 2 has a probability of 2^-32.
-const FEWEST_TIMES: u64 = 32;
+pub const FEWEST_TIMES: u64 = 32;
 
 /// Whether a frame carries a fragment: IPv4 with "more fragments" or an offset, IPv6 with a fragment header that says so.
 fn is_fragment(frame: &[u8]) -> bool {
@@ -203,7 +203,8 @@ fn is_fragment(frame: &[u8]) -> bool {
     }
 }
 
-fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
+/// What both numbers are multiples of; the other one, if one is 0.
+pub fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
     while other != 0 {
         (one, other) = (other, one % other);
     }

@@ -182,11 +182,13 @@ fn lost_and_repeated_packets_do_not_cancel_out() {
 fn finecomb_is_repaired() {
     let folder = Folder::new();
     let sent: Vec<_> = packets(SENDER).into_iter().take(20_000).collect();
+    let delay = |number: usize| 5_000_000 + 1000 * (number as u64 % 7);
+    let mean = (0..sent.len()).map(delay).sum::<u64>() as f64 / sent.len() as f64;
     let mut received: Vec<_> = sent
         .iter()
         .enumerate()
         .flat_map(|(number, packet)| {
-            let delay = 5_000_000 + 1000 * (number as u64 % 7);
+            let delay = delay(number);
             let later = move |more| Packet { timestamp: packet.timestamp + delay + more, ..packet.clone() };
             [Some(later(0)), (number % 100 == 50).then(|| later(400_000))].into_iter().flatten()
         })
@@ -204,10 +206,9 @@ fn finecomb_is_repaired() {
         (&json!(true), &json!(0), &json!(200)),
         "{all}"
     );
-    assert!(
-        (all["mean_ns"].as_f64().unwrap() - all["truth"]["mean_ns"].as_f64().unwrap()).abs() < 0.1,
-        "{all}"
-    );
+    assert!((all["mean_ns"].as_f64().unwrap() - mean).abs() < 0.1, "{all}");
+    // Which of two copies was sent is a guess of exact matching.
+    assert!(all["truth"]["mean_ns"].is_null(), "{all}");
     let sampled = measured("1,6");
     assert_eq!((&sampled["complete"], &sampled["only_received"]), (&json!(true), &Value::Null), "{sampled}");
     let range = &sampled["mean_ci95_ns"];

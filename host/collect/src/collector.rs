@@ -21,7 +21,7 @@
 //! use deltaline_model::time::Timestamp;
 //! use deltaline_model::wire::frame::Role;
 //!
-//! // Two points see a thousand packets, 2 µs apart.
+//! // Two points see a thousand packets, 10 µs apart, 2 µs from one to the other.
 //! let configuration = Configuration::new(Settings { rows: 64, prefixes: &[0], ..Settings::default() })?;
 //! let mut collector = Collector::default();
 //! for (role, delay) in [(Role::Sender, 0), (Role::Receiver, 2_000)] {
@@ -32,7 +32,7 @@
 //!         packet[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 36]);
 //!         packet[23] = 17;
 //!         packet[42..].copy_from_slice(&number.to_be_bytes());
-//!         point.observe(&packet, Timestamp::from_nanoseconds(10_000 * number + delay));
+//!         point.observe(&packet, Timestamp::from_nanoseconds(10_007 * number + delay));
 //!     }
 //!     point.end_interval(IntervalEnd::Delimiter, |frame| collector.push(frame));
 //! }

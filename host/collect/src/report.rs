@@ -3,8 +3,9 @@
 //! # Test plan
 //!
 //! With the collector's: rows of true packets never lie apart from first and last time, whatever the synopsis; forged ones do. Times that were rounded
-//! show their unit, others none (`host/cli/tests/clocks.rs`).
+//! show their unit, others none (`host/cli/tests/clocks.rs`); nor do those of packets that are sent in step.
 
+use deltaline_capture::survey::{FEWEST_TIMES, greatest_common_divisor};
 use deltaline_model::sketch::cell::{Cell, Row, SUM_BITS, SUM_MASK};
 use deltaline_model::sketch::finecomb;
 use deltaline_model::sketch::identity_table::IdentityCell;
@@ -97,22 +98,24 @@ impl Report {
 pub(crate) struct Times {
     /// By how many nanoseconds at least a packet lies before the first one or behind the last one; 0 if none is known to.
     pub(crate) apart: u64,
-    /// What all are multiples of, from the first one on, in nanoseconds; 0 if too few rows show it.
+    /// The power of ten of nanoseconds that all are multiples of, from the first one on; 0 if too few rows show it.
     pub(crate) unit: u64,
 }
 
-/// Fewest numbers that show what all are multiples of: that as many at random share a factor of 2 has a probability of 2^-32.
-const FEWEST: usize = 32;
-
-/// What all of these are multiples of; 0 if they are too few, or all 0.
+/// The power of ten that all of these are multiples of; 0 if they are too few, or all 0. Clocks of recorders show decimals of a second; another factor is that of
+/// packets that are sent in step.
 pub(crate) fn unit(multiples: impl IntoIterator<Item = u64>) -> u64 {
-    let (count, unit) = multiples.into_iter().fold((0, 0), |(count, mut unit), mut number| {
-        while number != 0 {
-            (unit, number) = (number, unit % number);
-        }
-        (count + 1, unit)
-    });
-    if count < FEWEST { 0 } else { unit }
+    let (count, common) = multiples
+        .into_iter()
+        .fold((0, 0), |(count, common), number| (count + 1, greatest_common_divisor(common, number)));
+    if count < FEWEST_TIMES || common == 0 {
+        return 0;
+    }
+    let mut unit = 1;
+    while common % (10 * unit) == 0 {
+        unit *= 10;
+    }
+    unit
 }
 
 /// The size of an end's table, for messages.
@@ -133,5 +136,18 @@ impl fmt::Display for Table {
         };
         let lengths: Vec<String> = prefixes.lengths().iter().map(u8::to_string).collect();
         write!(f, "{name}, {} rows, banks {}", self.rows, lengths.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_a_power_of_ten() {
+        let times = |step: u64| unit((0..40).map(|number| step * (number * number + 3)));
+        assert_eq!([1, 7, 8, 10_007, 15_625].map(times), [1; 5]);
+        assert_eq!([1000, 20_000, 4_000_000].map(times), [1000, 10_000, 1_000_000]);
+        assert_eq!((unit([1000; 31]), unit([0; 40])), (0, 0));
     }
 }

@@ -28,11 +28,11 @@ fn observe(packets: &[(u64, Option<u16>)]) -> Observations {
 }
 
 fn pair(sender: usize, receiver: usize, delay: i64) -> Pair {
-    Pair { sender, receiver, delay, is_alike: false, is_uneven: false }
+    Pair { sender, receiver, delay, likeness: Likeness::Single }
 }
 
 fn alike(sender: usize, receiver: usize, delay: i64) -> Pair {
-    Pair { is_alike: true, is_uneven: true, ..pair(sender, receiver, delay) }
+    Pair { likeness: Likeness::Uneven, ..pair(sender, receiver, delay) }
 }
 
 #[test]
@@ -208,9 +208,12 @@ fn brute_force(sender: &[(u64, Option<u16>)], receiver: &[(u64, Option<u16>)]) -
                 let of = |packets: &[(u64, Option<u16>)]| {
                     packets.iter().filter(|packet| packet.1 == identification).count()
                 };
-                let is_alike = of(sender) > 1 || of(receiver) > 1;
-                let is_uneven = of(sender) != of(receiver);
-                matching.pairs.push(Pair { sender: index, receiver: other, delay, is_alike, is_uneven });
+                let likeness = match [of(sender), of(receiver)] {
+                    [1, 1] => Likeness::Single,
+                    [sent, received] if sent == received => Likeness::Even,
+                    _ => Likeness::Uneven,
+                };
+                matching.pairs.push(Pair { sender: index, receiver: other, delay, likeness });
             }
             None => matching.lost.push(index),
         }

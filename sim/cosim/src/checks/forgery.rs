@@ -239,6 +239,33 @@ impl Scene {
         self.end()
     }
 
+    /// A delimiter whose tag passes while it is that of the one that is due, and whose number is the next one's, in a frame that lasts until that
+    /// one is due and its tag is ready.
+    fn slow(&mut self) -> Result<(), CheckError> {
+        let held_back = self.sender.next();
+        self.device.idle(TAGS)?;
+        let mut frame = renumbered(&held_back, 1).to_vec();
+        frame.resize(2 * BYTES + 1, 0);
+        let (time, pause) = (Timestamp(self.random.random()), TAGS + self.drained);
+        self.device.frame_around_end(&frame, time, pause)?;
+        self.point.take(Event::End(IntervalEnd::Request));
+        self.point.frame(&frame, time, false);
+        let before = self.point.model.interval();
+        self.point.take(Event::Delimiter(frame[..].into()));
+        self.hostile += 1;
+        same(
+            STAGE,
+            self.hostile,
+            "running interval behind a slow delimiter",
+            &before,
+            &self.point.model.interval(),
+        )?;
+        let genuine = self.sender.next();
+        let is_end = self.genuine(&genuine)?;
+        same(STAGE, 0, "the genuine one ends the interval", &true, &is_end)?;
+        self.end()
+    }
+
     /// An interval: attacks, and what the sender, the path and software do at its end.
     fn interval(&mut self) -> Result<(), CheckError> {
         self.traffic()?;
@@ -326,6 +353,7 @@ pub fn tap_of(
     }
     scene.end()?;
     scene.every_bit()?;
+    scene.slow()?;
     while scene.hostile < count {
         scene.interval()?;
     }

@@ -319,10 +319,6 @@ impl<K: Kind> Pair<K> {
         let mut epoch = 4;
         for (distance, ahead) in own.chain(others) {
             for (behind_request, follows) in [(false, true), (false, false), (true, true), (true, false)] {
-                // The core of 8 bits has the bench of its succession for these.
-                if self.hardware.beat_bytes() == 1 && (ahead > 0 || !follows) {
-                    continue;
-                }
                 epoch += ahead;
                 let due = self.twin.model.interval().wrapping_add(behind_request.into());
                 let number = due.wrapping_add(distance as u32);

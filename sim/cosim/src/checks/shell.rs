@@ -169,6 +169,24 @@ impl Device {
         beats(self.source.beat_bytes(), frame, time, bad).try_for_each(|beat| self.offer(beat))
     }
 
+    /// A sound frame that stops for so many cycles once its first 64 bytes are there, in which an end is asked for.
+    pub(super) fn frame_around_end(
+        &mut self,
+        frame: &[u8],
+        time: Timestamp,
+        pause: u64,
+    ) -> Result<(), CheckError> {
+        let octets = self.source.beat_bytes();
+        for (place, beat) in beats(octets, frame, time, false).enumerate() {
+            if place * octets == 64 {
+                self.request_interval_end()?;
+                self.idle(pause)?;
+            }
+            self.offer(beat)?;
+        }
+        Ok(())
+    }
+
     pub(super) fn idle(&mut self, cycles: u64) -> Result<(), CheckError> {
         self.source.drive(&mut self.bench, None);
         (0..cycles).try_for_each(|_| self.cycle())
