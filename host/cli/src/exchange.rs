@@ -419,7 +419,7 @@ impl Cut {
                 1u32 << self.flows.zeros
             )
         });
-        let backward = self.survey.backward().map(|backward| remark_on_backward(&name, backward));
+        let backward = self.survey.backward().map(|backward| remark_on_backward(name, backward));
         unmeasured.into_iter().chain(sampled).chain(backward).collect()
     }
 }

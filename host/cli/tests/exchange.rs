@@ -165,7 +165,7 @@ fn intervals_of_clocks_are_those_of_measure() {
 fn wrong_stamps_are_in_no_delay_and_cut_no_interval() {
     let folder = Folder::new();
     let files = aligned(&folder);
-    let ends = files.each_ref().map(|file| packets(file));
+    let ends = files.each_ref().map(packets);
     let sound = exchange(&["--seed", "5", "--interval", "250ms"], &files[0], &files[1], "127.0.0.1:0");
     for (end, by) in [(1, 1_000_000_000_000i64), (0, 1_000_000_000_000), (1, -1_000_000_000_000)] {
         let mut ends = ends.clone();
