@@ -8,10 +8,7 @@
 //! By the commands: `tests/clocks.rs`.
 
 use crate::causes::Surveys;
-use deltaline_estimate::Tame;
-
-/// By how many nanoseconds times go back at least behind a wrong stamp.
-const FAR: u64 = 1_000_000_000;
+use deltaline_estimate::{Tame, WRONG_BY};
 
 /// Which delays between two recordings come of wrong stamps.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +22,7 @@ impl WrongStamps {
     pub(crate) fn of(surveys: &Surveys, delays: &[i64]) -> Self {
         let goes_back = [&surveys.sender, &surveys.receiver]
             .iter()
-            .any(|end| end.backward().is_some_and(|backward| backward.most >= FAR));
+            .any(|end| end.backward().is_some_and(|backward| backward.most >= WRONG_BY));
         WrongStamps { tame: Tame::of(delays).filter(|_| goes_back) }
     }
 

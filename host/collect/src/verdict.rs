@@ -5,6 +5,7 @@
 
 use crate::report::{Report, Table, Times};
 use crate::text::duration;
+use deltaline_estimate::WRONG_BY;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::TOTAL_BITS;
 use deltaline_model::wire::frame::{FrameError, Header, Role};
@@ -229,8 +230,6 @@ pub enum Doubt {
     },
 }
 
-/// By how many nanoseconds packets lie at least where they cannot, before delays mean nothing.
-const FAR: u64 = 1_000_000_000;
 /// The unit of most recordings' times, in nanoseconds; clocks of points have smaller ones.
 const ORDINARY_UNIT: u64 = 1000;
 
@@ -248,7 +247,7 @@ impl Doubt {
     /// Whether delays of the interval mean nothing.
     pub fn spoils_delays(&self) -> bool {
         match self {
-            Doubt::TimesApart { by, .. } => *by >= FAR,
+            Doubt::TimesApart { by, .. } => *by >= WRONG_BY,
             Doubt::TimesGoBack { .. } => true,
             _ => false,
         }

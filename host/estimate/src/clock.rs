@@ -42,6 +42,9 @@ pub struct Block {
     pub least: Option<f64>,
 }
 
+/// By how many nanoseconds a stamp is off at least to be called wrong: no path holds packets up for as long, and no recorder writes one as much
+/// later than the packet behind it.
+pub const WRONG_BY: u64 = 1_000_000_000;
 /// Fewest delays of a block.
 const FEWEST: usize = 8;
 /// Most blocks of single packets.
@@ -192,7 +195,7 @@ impl Tame {
             return None;
         }
         let at = |share: usize| i128::from(sorted[share * (sorted.len() - 1) / 4]);
-        let tame = Tame { median: at(2), far: (1000 * (at(3) - at(1))).max(1_000_000_000) };
+        let tame = Tame { median: at(2), far: (1000 * (at(3) - at(1))).max(i128::from(WRONG_BY)) };
         let wild = sorted.iter().filter(|delay| !tame.holds(**delay)).count();
         (20 * wild <= sorted.len()).then_some(tame)
     }

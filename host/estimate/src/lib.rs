@@ -135,7 +135,7 @@ mod tests;
 mod wrapping;
 
 pub use balance::{Balance, Basis};
-pub use clock::{Block, ClockDoubt, Tame, clock_doubts, clock_doubts_of_packets, wild_stamps};
+pub use clock::{Block, ClockDoubt, Tame, WRONG_BY, clock_doubts, clock_doubts_of_packets, wild_stamps};
 pub use combine::{Deviation, Overall, Stratified, combine};
 pub use confidence::{Confidence, ConfidenceError, hoeffding_half_width};
 pub use difference::Difference;

@@ -5,13 +5,11 @@
 //! Going on, over gaps, to the end; what is behind is forgotten; with the exchange's tests.
 
 use super::{Clock, ExchangeError, MOST_HELD, processor_time};
+use deltaline_estimate::WRONG_BY;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-
-/// By how many nanoseconds times go back behind a wrong stamp, or where a clock was set back: recorders write packets in the order of their coming.
-const BACK: i64 = 1_000_000_000;
 
 /// An end's intervals, of which `next` gives the next one with packets, by its number, which rises.
 pub(super) struct Intervals<F> {
@@ -84,7 +82,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         let mut last = times.next();
         let goes_back = times.any(|time| {
             let by = last.replace(time).map_or(0, |last| last.nanoseconds_since(time));
-            by >= BACK
+            i128::from(by) >= i128::from(WRONG_BY)
         });
         if goes_back {
             self.back.insert(number);

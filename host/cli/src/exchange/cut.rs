@@ -1,0 +1,214 @@
+//! A recording, cut into intervals by its clock.
+//!
+//! # Test plan
+//!
+//! `tests/exchange.rs`: intervals as both ends cut them, clocks that are set, stamps that are wrong, a share of all flows, packets that are not IP.
+
+use super::End;
+use crate::causes::remark_on_backward;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::pass::unix_time;
+use crate::point::{Batch, Point};
+use deltaline_capture::Selection;
+use deltaline_capture::matching::flow;
+use deltaline_capture::survey::Survey;
+use deltaline_collect::exchange::Terms;
+use deltaline_estimate::WRONG_BY;
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::{KEY_BYTES, identify};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::sketch::packet_cache::PacketCache;
+use deltaline_model::sketch::place::Placement;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::frame::Role;
+use std::collections::VecDeque;
+
+/// A recording, cut into intervals by its clock.
+pub(super) struct Cut {
+    input: Input,
+    running: Running,
+    flows: Flows,
+    /// Of an interval, in nanoseconds; zero for one of all.
+    length: u64,
+    /// The first packet's time, in nanoseconds since the Unix epoch.
+    began: Option<u64>,
+    /// Packets that were read and are in no interval yet, with their times.
+    next: VecDeque<(Vec<u8>, u64)>,
+    survey: Survey,
+    packets: u64,
+    unmeasured: u64,
+    /// Why there is no more, if not because the recording has ended.
+    pub(super) failure: Option<Failure>,
+}
+
+/// The running interval.
+struct Running {
+    point: MeasurementPoint,
+    batch: Batch,
+    /// None before the first.
+    number: Option<u64>,
+    has_any: bool,
+}
+
+impl Running {
+    fn put(&mut self, data: &[u8], timestamp: u64) -> Result<(), Failure> {
+        self.has_any = true;
+        self.batch.push(data, Timestamp::from_nanoseconds(timestamp));
+        if self.batch.is_full() {
+            Point::observe(&mut self.point, &mut self.batch)?;
+        }
+        Ok(())
+    }
+}
+
+impl Cut {
+    pub(super) fn open(end: &End, terms: &Terms, role: Role) -> Result<Self, Failure> {
+        let selection = Selection { filter: end.filter.clone(), ..Selection::default() };
+        let mut point = MeasurementPoint::new(&terms.configuration, role);
+        point.remember_packets();
+        Ok(Cut {
+            input: Input::open(&end.recording, false)?.select(selection),
+            running: Running { point, batch: Batch::default(), number: None, has_any: false },
+            flows: Flows::new(terms),
+            length: terms.length,
+            began: None,
+            next: VecDeque::new(),
+            survey: Survey::default(),
+            packets: 0,
+            unmeasured: 0,
+            failure: None,
+        })
+    }
+
+    /// The next interval that has packets.
+    pub(super) fn next(&mut self) -> Option<(u64, PacketCache)> {
+        self.try_next().unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            None
+        })
+    }
+
+    fn try_next(&mut self) -> Result<Option<(u64, PacketCache)>, Failure> {
+        self.running.has_any = false;
+        while self.read_up_to_another()? {
+            let Some((data, timestamp)) = self.next.pop_front() else { break };
+            let number = timestamp.checked_div(self.length).unwrap_or(0);
+            // The stamp of the packet behind it shows whether its own is wrong: then it stays where it is.
+            if self.next.is_empty() {
+                self.look_ahead()?;
+            }
+            let is_wrong =
+                self.next.front().is_some_and(|(_, time)| time.saturating_add(WRONG_BY) <= timestamp);
+            if !is_wrong {
+                if self.running.number.is_some() && self.running.has_any {
+                    self.next.push_front((data, timestamp));
+                    break;
+                }
+                self.began.get_or_insert(timestamp);
+                self.running.number = Some(number);
+            }
+            self.running.put(&data, timestamp)?;
+        }
+        let Running { point, batch, number, has_any } = &mut self.running;
+        Point::observe(point, batch)?;
+        let Some(number) = number.filter(|_| *has_any) else { return Ok(None) };
+        // Of one interval of all, the other end wants to know when it was.
+        let number = match self.began {
+            Some(began) if self.length == 0 => unix_time(began).seconds,
+            _ => number,
+        };
+        self.unmeasured += u64::from(point.totals(0).unmeasured);
+        point.end_interval(IntervalEnd::Request, |_| ());
+        Ok(point.take_packets().and_then(|mut caches| caches.pop()).map(|packets| (number, packets)))
+    }
+
+    /// Puts packets into the running interval, up to one that comes after it, by its stamp, and waits; false at the end.
+    fn read_up_to_another(&mut self) -> Result<bool, Failure> {
+        loop {
+            let is_later = |timestamp: u64, running: &Running| {
+                running.number.is_none_or(|number| timestamp.checked_div(self.length).unwrap_or(0) > number)
+            };
+            // Packets from before a clock that was set back stay in the running interval.
+            if let Some((_, timestamp)) = self.next.front() {
+                if is_later(*timestamp, &self.running) {
+                    return Ok(true);
+                }
+                if let Some((data, timestamp)) = self.next.pop_front() {
+                    self.running.put(&data, timestamp)?;
+                }
+                continue;
+            }
+            let Some(packet) = self.input.next_packet()? else { return Ok(false) };
+            self.packets += 1;
+            if !self.flows.take(packet.data) {
+                continue;
+            }
+            self.survey.take(packet);
+            if is_later(packet.timestamp, &self.running) {
+                self.next.push_back((packet.data.to_vec(), packet.timestamp));
+                return Ok(true);
+            }
+            self.running.put(packet.data, packet.timestamp)?;
+        }
+    }
+
+    /// Has the next packet wait.
+    fn look_ahead(&mut self) -> Result<(), Failure> {
+        while let Some(packet) = self.input.next_packet()? {
+            self.packets += 1;
+            if self.flows.take(packet.data) {
+                self.survey.take(packet);
+                self.next.push_back((packet.data.to_vec(), packet.timestamp));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is to be said of the recording.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let name = self.input.name();
+        let unmeasured = (self.unmeasured > 0).then(|| {
+            format!("{name}: {} of {} packets are not IP and not measured", self.unmeasured, self.packets)
+        });
+        let sampled = (self.flows.zeros > 0).then(|| {
+            format!(
+                "{name}: of {} flows one was taken, and all numbers are of those alone",
+                1u32 << self.flows.zeros
+            )
+        });
+        let backward = self.survey.backward().map(|backward| remark_on_backward(name, backward));
+        unmeasured.into_iter().chain(sampled).chain(backward).collect()
+    }
+}
+
+/// The smallest share of flows: one in 2^20.
+pub(super) const MOST_SHARE: i64 = 20;
+
+/// Which flows are taken, alike at both ends: those whose addresses, protocol and ports have a place with so many zeros in front.
+struct Flows {
+    zeros: u8,
+    hash: LinearHash,
+    placement: Placement,
+}
+
+impl Flows {
+    fn new(terms: &Terms) -> Self {
+        let (configuration, zeros) = (&terms.configuration, terms.flows);
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        Flows { zeros, hash, placement: Placement::new(configuration.seed()) }
+    }
+
+    /// Frames that are not measured are taken, to be counted.
+    fn take(&self, frame: &[u8]) -> bool {
+        let Some(identity) = Some(frame).filter(|_| self.zeros > 0).and_then(|frame| identify(frame).ok())
+        else {
+            return true;
+        };
+        let flow = flow(&identity.key);
+        let mut bytes = [0; KEY_BYTES];
+        bytes.iter_mut().zip(flow).for_each(|(byte, of)| *byte = of);
+        self.placement.place(self.hash.hash(&bytes.into())).leading_zeros() >= self.zeros.into()
+    }
+}
