@@ -6,11 +6,13 @@ use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
-use deltaline_model::wire::delimiter::Delimiter;
+use deltaline_model::wire::authentication::Key;
+use deltaline_model::wire::delimiter::{BYTES, Delimiter};
 use deltaline_model::wire::frame::Role;
 use deltaline_traffic::Frames;
 use serde_json::{Value, json};
 use std::fs;
+use std::num::NonZeroU16;
 
 /// The build number that the designs are given.
 const BUILD: u32 = 0x1234_5678;
@@ -28,6 +30,14 @@ const STOPPED: Timestamp = Timestamp(0x0123_4567_89ab_cdef);
 /// The tap's identifier, which its bench writes into a register.
 const POINT: u32 = 0x89ab_cdef;
 
+/// Frames before each delimiter with a key, intervals that such ones end, and the one that begins with another key.
+const KEYED_FRAMES: u64 = 8;
+const KEYED_INTERVALS: u32 = 3;
+const CHANGING: u32 = 2;
+/// Where the sender is when the key takes effect: its boot epoch, and the number of its next delimiter.
+const SENDER_EPOCH: u32 = 0x6553_2100;
+const FIRST_DELIMITER: u32 = 0x0001_fffe;
+
 /// Runs all benches.
 pub(crate) fn run() -> Result<(), Failure> {
     // The registers are those of the default core.
@@ -39,14 +49,21 @@ pub(crate) fn run() -> Result<(), Failure> {
         Options { clock: true, delimiters: false, authentication: true },
     );
     bench("registers", "registers", &registers::emit(&emitted, "registers")?, &Value::Null)?;
-    let tap = design("tap", "ptp")?;
+    let tap = design("tap", "ptp", false)?;
     bench(
         "tap",
         "deltaline",
         &deltaline_hdl::emit::design::emit(&tap, "deltaline")?,
         &tap_vectors(tap.configuration()),
     )?;
-    let inline = design("inline", "built-in")?;
+    let keyed = design("tap", "ptp", true)?;
+    bench(
+        "keyed",
+        "deltaline",
+        &deltaline_hdl::emit::design::emit(&keyed, "deltaline")?,
+        &keyed_vectors(keyed.configuration()),
+    )?;
+    let inline = design("inline", "built-in", false)?;
     bench(
         "inline",
         "deltaline",
@@ -56,11 +73,12 @@ pub(crate) fn run() -> Result<(), Failure> {
 }
 
 /// A small design of 64 bits.
-fn design(shell: &str, clock: &str) -> Result<Design, Failure> {
+fn design(shell: &str, clock: &str, authentication: bool) -> Result<Design, Failure> {
     let text = format!(
         r#"description = "A {shell} under cocotb"
 shell = "{shell}"
 clock = "{clock}"
+authentication = {authentication}
 
 [stream]
 width = 64
@@ -130,6 +148,82 @@ fn tap_vectors(configuration: &Configuration) -> Value {
         })
         .collect();
     json!({ "configuration": configuration.id(), "point_id": POINT, "intervals": intervals })
+}
+
+/// What a tap at the receiving end with a key sees and reports: the key takes effect at an end that the register asks for, a second one at
+/// a boundary among delimiters. The delimiters of somebody without the key come before each genuine one, and count in the control frames
+/// alone. The bench makes all tags itself, of what is signed.
+fn keyed_vectors(configuration: &Configuration) -> Value {
+    let mut point = MeasurementPoint::new(configuration, Role::Receiver);
+    point.set_id(POINT);
+    let mut source = Frames::new(7);
+    let keys = [(1, 11), (2, 29)].map(|(id, step)| {
+        Key::new(
+            NonZeroU16::MIN.saturating_add(id),
+            std::array::from_fn(|byte| (byte as u8).wrapping_mul(step)),
+        )
+    });
+    let given = |key: &Key, from: u32| json!({ "id": key.id(), "secret": hex(key.secret()), "from": from });
+    let of = |number: u32| Delimiter {
+        interval: number,
+        boot_epoch: SENDER_EPOCH,
+        ..Delimiter::new(configuration, 0)
+    };
+    let mut traffic = |point: &mut MeasurementPoint| -> Vec<Value> {
+        (0..KEYED_FRAMES)
+            .map(|time| seen(point, &source.next_frame(), Timestamp(time << 32), false))
+            .collect()
+    };
+    let at_first = traffic(&mut point);
+    point.schedule_key(Some(keys[0].clone()), 0);
+    let mut intervals = vec![json!({
+        "key": given(&keys[0], 0),
+        "steps": [{ "frames": at_first }],
+        "control_frames": control_frames(&mut point, IntervalEnd::Request),
+    })];
+    let mut number = FIRST_DELIMITER;
+    for interval in 0..KEYED_INTERVALS {
+        let changes = interval == CHANGING;
+        if changes {
+            point.schedule_key(Some(keys[1].clone()), number);
+        }
+        let (key, other) = if interval < CHANGING { (&keys[0], &keys[1]) } else { (&keys[1], &keys[0]) };
+        let (mut steps, mut sent) = (vec![], vec![]);
+        // The first one with a key is a candidate, the second one ends. What is forged would be the candidate in its stead until the sender is known.
+        let is_candidate = [true, false];
+        for is_candidate in if interval == 0 { &is_candidate[..] } else { &is_candidate[1..] } {
+            let genuine = of(number).signed(key);
+            let mut frames = traffic(&mut point);
+            let forged =
+                if interval == 0 && !is_candidate { vec![] } else { hostile(of(number), key, other) };
+            for frame in forged {
+                frames.push(seen(&mut point, &frame, Timestamp(0), false));
+                point.observe_delimiter(&frame, |_| sent.push(String::new()));
+            }
+            frames.push(seen(&mut point, &genuine, Timestamp(0), false));
+            point.observe_delimiter(&genuine, |frame| sent.push(hex(frame)));
+            steps.push(json!({ "frames": frames }));
+            number += 1;
+        }
+        intervals.push(json!({
+            "key": changes.then(|| given(key, number - 1)),
+            "steps": steps,
+            "control_frames": sent,
+        }));
+    }
+    json!({ "configuration": configuration.id(), "point_id": POINT, "intervals": intervals })
+}
+
+/// Delimiters that would end the interval if nobody looked at their tags, or not at all of them.
+fn hostile(delimiter: Delimiter, key: &Key, other: &Key) -> Vec<[u8; BYTES]> {
+    let altered = |at: usize| {
+        let mut frame = delimiter.signed(key);
+        frame[at] ^= 1;
+        frame
+    };
+    // Number, epoch, identifier, reserved bytes, the tag's first and last byte.
+    let altered = [23, 35, 37, 39, 40, 55].map(altered);
+    altered.into_iter().chain([delimiter.encode(), delimiter.signed(other)]).collect()
 }
 
 /// What the inline design at the sending end passes and inserts, with its clock standing still. What it inserts, it

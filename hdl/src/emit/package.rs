@@ -537,20 +537,20 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * Only the delimiter that is due ends an interval: the one numbered behind the last, of the same boot epoch. Behind a gap the second of
   two successive ones ends it, with the flag `gap`. Others are ignored, and each control frame says how many of its interval.
   Behind a reset, without a key, any one is due.
-* A delimiter that is due during a drain is refused: the running interval has a gap from there on, its number becomes the one behind,
+* A delimiter that is due and comes too soon is refused: the running interval has a gap from there on, its number becomes the one behind,
   and the one behind is due. `delimiter_gaps` counts none, `refused_ends` one.
 * The first of two successive ones must be ahead of the one that is due, or 64 and more behind it, or of another boot epoch:
   a sender may have started again. So without a key whoever sends two frames renumbers a point. With a key only delimiters with the right
   tag end intervals, and neither numbers nor boot epochs go back.
-* `interval_end` is a level: in every cycle in which it is high, an end is asked for. Those during a drain are refused; a
-  control frame says how many of its interval, the register `refused_ends` how many since reset.
+* `interval_end` is a level: in every cycle in which it is high, an end is asked for. Those that come too soon, during a drain or
+  before the least interval is over, are refused; a control frame says how many of its interval, the register `refused_ends` how
+  many since reset.
 * An end by `interval_end`, by a register or by the clock is no delimiter: packets in flight may be cut apart. The
   interval and the next one have the flag `timed`, and the host refuses them. In line all of these insert a delimiter.
   One that comes in the cycle of a delimiter's last beat is that delimiter's end. A delimiter's own frame counts in the
   interval that it ends.
-* In line, an end that is asked for during a drain inserts no delimiter: a pin that is held high, or a clock's interval
+* In line, an end that is asked for too soon inserts no delimiter: a pin that is held high, or a clock's interval
   shorter than a drain, ends intervals as fast as they can be drained.
-* A change of the register `control` may end an interval, once.
 * The first interval behind a reset has the flag `gap`: it is void.
 * Frames count from about `running` on, those whose last beat comes up to eight cycles earlier included. One that has
   begun before it is left out when it came behind the reset as the first.

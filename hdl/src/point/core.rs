@@ -60,7 +60,7 @@
 //! * One clock: `ptp_ts`, `ptp_locked`, `interval_end` and the timestamps in tuser belong to the domain of `clk`.
 //! * `rst` for one cycle is enough. Then both copies are cleared, two cycles a word of the counter memory, and
 //!   `running` rises; what comes before does not count. A control frame under way is cut off without tlast.
-//! * `receiver` is a strap; `interval_log2` may change at run time, which may end an interval once.
+//! * `receiver` is a strap; `interval_log2` may change at run time, which ends no interval.
 //! * In a configuration that adapts, other prefix lengths may be scheduled at any time; they take effect at the boundary
 //!   before their interval, the same at both ends if both are told in time. A schedule counts for intervals whose
 //!   `ended` is high in its cycle or later. Otherwise the four ports are left out of account: tie them to zero.

@@ -21,6 +21,7 @@ use crate::report;
 use crate::signals::stop_flag;
 use clap::Args;
 use deltaline_collect::feed::{Sender, WAIT};
+use deltaline_model::board;
 use deltaline_model::wire::authentication::Keys;
 use deltaline_model::wire::delimiter::Delimiter;
 use std::path::PathBuf;
@@ -61,13 +62,16 @@ pub(crate) struct Delimit {
     described: Described,
 }
 
-/// Rows of each bank without a design: those of the board's tap.
-const ROWS: usize = 128;
-/// The shortest interval without a design, in nanoseconds: some three times a drain of the board's tap.
+/// The shortest interval without a design, in nanoseconds: some eleven times a drain of the board's tap.
 const LEAST: u64 = 1_000_000;
 
+/// Rows of each bank without a design: those of the boards and of the design `1g`.
+fn rows() -> usize {
+    board::traffic::configuration().rows()
+}
+
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
-    let configuration = arguments.described.configuration(ROWS, false, false)?;
+    let configuration = arguments.described.configuration(rows(), false, false)?;
     let keys = keys(arguments.key.as_deref())?;
     check_interval(arguments)?;
     let stop = stop_flag()?;
@@ -171,6 +175,23 @@ fn finish(arguments: &Delimit, sent: u32) -> Result<Exit, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+    use deltaline_design::Design;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        delimit: Delimit,
+    }
+
+    /// Or no interval of theirs would end.
+    #[test]
+    fn without_a_design_boards_and_the_smallest_core_know_the_delimiters() {
+        let plain = Command::parse_from(["deltaline", "eth0"]).delimit;
+        let id = plain.described.configuration(rows(), false, false).unwrap().id();
+        assert_eq!(id, board::traffic::configuration().id());
+        assert_eq!(id, Design::named("1g").unwrap().configuration().id());
+    }
 
     /// Started again at any moment behind a delimiter, for many intervals' lengths and times of day.
     #[test]

@@ -29,7 +29,7 @@ pub(crate) struct Described {
     /// lda-identity [default: lda; identity in exchange]
     #[arg(long, value_name = "NAME", value_parser = parse_synopsis)]
     synopsis: Option<Kind>,
-    /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 128 in delimit, 64 in exchange]
+    /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 64 in delimit, 64 in exchange]
     #[arg(long)]
     rows: Option<usize>,
     /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k

@@ -5,6 +5,7 @@ mod common;
 
 use common::run;
 use deltaline_collect::feed::{Event, Feed, Source};
+use deltaline_model::board;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::wire::delimiter::Delimiter;
 use std::time::{Duration, Instant};
@@ -15,7 +16,8 @@ const SEGMENT: u32 = 0x00c0_ffee;
 /// Numbers and boot epochs of the four delimiters of a segment that the command with these options sends.
 fn sent(source: &mut Source, segment: u32, options: &[&str]) -> Vec<(u32, u32)> {
     // That of the boards, but for the segment.
-    let configuration = Configuration::new(Settings { rows: 128, segment, ..Settings::default() });
+    let rows = board::traffic::configuration().rows();
+    let configuration = Configuration::new(Settings { rows, segment, ..Settings::default() });
     let id = configuration.unwrap().id();
     let segment_text = segment.to_string();
     // What is left of before.

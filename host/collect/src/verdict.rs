@@ -151,7 +151,7 @@ pub enum Void {
     /// The ends have refused different interval ends, so that their intervals hold different packets.
     #[error(
         "the sender had refused {sender} interval ends by the end of this interval, the receiver {receiver}: \
-         the ends' intervals cover different packets and are void; send delimiters farther apart than a drain takes"
+         the ends' intervals cover different packets and are void; send delimiters farther apart than a drain and the points' least interval take"
     )]
     RefusedEnds {
         /// Interval ends refused by the sender up to this interval's end, as far as reported.
@@ -175,8 +175,8 @@ pub enum Doubt {
     },
     /// Both ends refused the same interval ends.
     #[error(
-        "{refused} interval ends came during a drain and were refused at both ends: the interval is longer than \
-         asked for; send delimiters farther apart than a drain takes"
+        "{refused} interval ends came too soon and were refused at both ends: the interval is longer than \
+         asked for; send delimiters farther apart than a drain and the points' least interval take"
     )]
     Overrun {
         /// How many.

@@ -438,7 +438,7 @@ impl MeasurementPoint {
         self.totals.bad = self.totals.bad.saturating_add(1);
     }
 
-    /// Records an interval end that was refused because the previous interval was still being drained.
+    /// Records an interval end that was refused because it came too soon: during a drain, or before the least interval was over.
     pub fn refuse_interval_end(&mut self) {
         self.totals.refused_ends = self.totals.refused_ends.saturating_add(1);
         self.totals.flags.overrun = true;

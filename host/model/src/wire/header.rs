@@ -100,7 +100,7 @@ pub struct Totals {
     pub unmeasured: u32,
     /// Frames that the MAC marked bad, saturating.
     pub bad: u32,
-    /// Interval ends that came during a drain and were refused, saturating.
+    /// Interval ends that came too soon, during a drain or before the least interval was over, and were refused, saturating.
     pub refused_ends: u16,
     /// Delimiters of this measurement that were not due, saturating; zero in version 1.
     pub ignored_delimiters: u16,

@@ -21,7 +21,7 @@
 //! | 40     | 2     | first row | row of this frame's first cell |
 //! | 42     | 2     | cells | cells in this frame: min(rows, 128), with digests min(rows, 64) |
 //! | 44     | 2     | flags | bits 0 to 5 as in [version 2](crate::wire::v2) |
-//! | 46     | 2     | refused ends | interval ends that came during a drain and were refused, saturating |
+//! | 46     | 2     | refused ends | interval ends that came too soon and were refused, saturating |
 //! | 48     | 8     | packets | measured packets of the interval, unsampled, modulo 2^48 |
 //! | 56     | 8     | bytes | their IP octets, unsampled, modulo 2^48 |
 //! | 64     | 8     | first time | PTP relative-64 timestamp of the first measured packet, 0 if there was none |

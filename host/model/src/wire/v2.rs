@@ -25,7 +25,7 @@
 //! |      | 15:0  | cell bits | width of a cell, a multiple of eight, and so the bytes of a block |
 //! | 6    | 63:32 | point | identifier of the measurement point |
 //! |      | 31:16 | flags | see below |
-//! |      | 15:0  | refused ends | interval ends that came during a drain and were refused, saturating |
+//! |      | 15:0  | refused ends | interval ends that came too soon and were refused, saturating: while the interval before was still being drained, or before the least interval was over |
 //! | 7    | 63:0  | packets | measured packets of the interval, unsampled, modulo 2^48 |
 //! | 8    | 63:0  | bytes | their IP octets, unsampled, modulo 2^48 |
 //! | 9    | 63:0  | first time | PTP relative-64 timestamp of the first measured packet, 0 if there was none |
@@ -53,7 +53,7 @@
 //! | flag | name | meaning |
 //! |------|------|---------|
 //! | bit 0 | saturated | a packet count or a total overflowed |
-//! | bit 1 | overrun | an interval end came while the previous interval was still being drained and was refused: this interval is longer than asked for |
+//! | bit 1 | overrun | an interval end came too soon and was refused, as counted in `refused ends`: this interval is longer than asked for |
 //! | bit 2 | clock | the clock was not locked at some moment of the interval |
 //! | bit 3 | timed | the clock, a pin or a register, not a delimiter in the stream, started or ended the interval |
 //! | bit 4 | gap | the delimiter at the end of the interval is not the one that was due: one before it is missing, and the interval covers more than its number says; or the interval began with a reset |
