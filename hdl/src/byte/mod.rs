@@ -44,8 +44,8 @@
 //! become constants. One byte a cycle, frames of any length from one byte, back to back. A frame counts five cycles
 //! behind its last byte, and is recorded 39 cycles behind it at the latest.
 //!
-//! A drain, with m_axis always ready, takes 56 cycles a cell and 736 a frame, whatever the traffic, and 9 to 16 to begin:
-//! at most 8,656 cycles for 2 x 64 cells. That is the shortest interval. With a key it takes at most 272 cycles a
+//! A drain, with m_axis always ready, takes 56 cycles a cell and at most 752 a frame, whatever the traffic, 9 to 16 of them to begin:
+//! at most 8,672 cycles for 2 x 64 cells. That is the shortest interval. With a key it takes at most 272 cycles a
 //! cell and 5,499 a frame: 45,814.
 //!
 //! With K = 1 control frames can be authenticated. Then the [keys] stand beside the core, in the

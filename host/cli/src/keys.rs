@@ -20,9 +20,9 @@ Examples:
   A key for a measurement, in a new file that only its owner may read:
     deltaline key north.keys
 
-  Its use:
-    deltaline delimit eth0 --design 10g --key north.keys
-    deltaline read eth1 --design 10g --key north.keys
+  Its use, with a design that says authentication = true:
+    deltaline delimit eth0 --design my.toml --key north.keys
+    deltaline read eth1 --design my.toml --key north.keys
 
   Another key, which takes the place of the first one: add it and start the readers again, then give it to the points:
     deltaline key north.keys";
