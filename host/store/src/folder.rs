@@ -11,7 +11,6 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use tempfile::NamedTempFile;
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -213,7 +212,11 @@ impl Folder {
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
         let path = self.path.join(format!("{name}.{}.parquet", check(&bytes)));
         // It appears whole, and on the disk, or not at all.
-        let mut draft = NamedTempFile::new_in(&self.path).map_err(failed)?;
+        let mut builder = tempfile::Builder::new();
+        // As any new file, not only for its owner as temporary files are; the process's mask still applies.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut draft = builder.tempfile_in(&self.path).map_err(failed)?;
         draft.write_all(&bytes).map_err(failed)?;
         draft.as_file().sync_all().map_err(failed)?;
         draft.persist(&path).map_err(|error| failed(error.error))?;

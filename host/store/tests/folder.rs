@@ -190,3 +190,19 @@ fn files_of_numbers_that_are_not_what_they_were_are_refused() {
     fs::remove_file(&table).unwrap();
     assert_eq!(everything(folder.path()).rows.len(), 20);
 }
+
+/// Who may read a recording may read its numbers: a file of numbers has the permissions of any new file.
+#[cfg(unix)]
+#[test]
+fn files_of_numbers_are_as_readable_as_recordings() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    fs::write(name(folder.path(), 0), recording(&frames(10))).unwrap();
+    Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
+    let modes: Vec<u32> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o777)
+        .collect();
+    assert_eq!(modes.len(), 2);
+    assert_eq!(modes[0], modes[1]);
+}
