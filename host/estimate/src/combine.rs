@@ -13,8 +13,10 @@
 //!   sigma_k^2 is negative. Where some are negative, their F_k still count: leaving out the intervals whose
 //!   variance chance made negative would bias the rest upwards.
 //!
-//! * the squared deviation's own variance is sum (w_k^2 2 sigma_k^4 / f_k) + sum (2 w_k (mean_k - mean))^2 v_k, with f_k
-//!   degrees of freedom in interval k; its interval is that of a chi-squared variable of that relative variance.
+//! * the squared deviation's own variance is sum w_k^2 (2 sigma_k^4 / f_k + 4 e_k^2 v_k + 4 e_k c_k), with f_k degrees of freedom
+//!   in interval k, its distance e_k = mean_k - mean, and c_k the covariance of mean_k and sigma_k^2. [`Skew::coupling`] is that of mean_k
+//!   and v_k over v_k^(3/2), and v_k is sigma_k^2 times what is known exactly, so that c_k = coupling sigma_k^2 v_k^(1/2). The interval
+//!   is that of a chi-squared variable of that relative variance.
 //! * brackets: sum w_k bracket_k. Packets lost and gained add up.
 //!
 //! If packets were received in an interval but mean or deviation is not identifiable there, it has none for all intervals
@@ -295,8 +297,12 @@ fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Deviation {
     // At least zero but for rounding.
     let variance = (within + between - noise).max(0.0);
     let of_interval = |(weight, (mean, deviation)): &Stratum<(Mean, Deviation)>| {
-        let own = 2.0 * (weight * deviation.nanoseconds.powi(2)).powi(2) / deviation.degrees_of_freedom;
-        own + (2.0 * weight * (mean.nanoseconds - centre)).powi(2) * noise_of(mean)
+        let freedom = deviation.degrees_of_freedom;
+        let own = weight * deviation.nanoseconds.powi(2) * (2.0 / freedom).sqrt();
+        let shift = 2.0 * weight * (mean.nanoseconds - centre) * noise_of(mean).sqrt();
+        // The covariance over the two standard errors; what few rows show may be more than there can be.
+        let correlation = (mean.coupling() * (freedom / 2.0).sqrt()).clamp(-1.0, 1.0);
+        own * own + shift * shift + 2.0 * correlation * own * shift
     };
     let error: f64 = strata.iter().map(of_interval).sum();
     Deviation {

@@ -174,6 +174,14 @@ impl Mean {
             Uncertainty::Unknown(_) => None,
         }
     }
+
+    /// [`Skew::coupling`]; zero when there is no standard error.
+    pub(crate) fn coupling(&self) -> f64 {
+        match self.uncertainty {
+            Uncertainty::Sampled { skew, .. } => skew.coupling,
+            Uncertainty::Exact | Uncertainty::Unknown(_) => 0.0,
+        }
+    }
 }
 
 #[cfg(test)]
