@@ -66,6 +66,7 @@
 
 pub mod ascon;
 pub mod delimiter;
+pub mod delimiter_tags;
 pub mod emitter;
 pub mod hash;
 pub mod interval;
