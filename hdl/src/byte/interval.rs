@@ -20,16 +20,19 @@
 //! | running | in | 1 | the memories are clear |
 //! | drain_busy | in | 1 | the drain still works on the idle copy |
 //! | least | in | 32 | cycles from an end to the next, at least; taken when an interval ends; 0 for none |
+//! | keyed, due_signed, next_signed | in | K | as the [succession]'s |
 //! | epoch | out | 1 | the copy that counts; changes behind the commit of the interval's last frame |
 //! | start_drain | out | 1 | 4 to 11 cycles behind the change, when the interval's number is there |
 //! | refused | out | 1 | an end was refused |
 //! | ignored | out | 1 | a delimiter was ignored |
 //! | timed | out | 1 | an end that may cut packets in flight apart: by no delimiter |
 //! | number, gap | out | 32, 1 | from start_drain on, of the interval that ended last: its number; a delimiter before its end is missing, or it was the first |
+//! | passing, due_octet, due_epoch_octet, next_octet, next_epoch_octet, due_changes, next_changes | out | K x ... | as the [succession]'s |
 //!
 //! [succession]: crate::byte::succession
 //!
-//! Latency five cycles, as a frame's commit; ends at least one drain apart. Parameter: whether ends by `interval_end` are quiet.
+//! Latency five cycles, as a frame's commit; ends at least one drain apart. Parameters: whether ends by `interval_end` are quiet; K, 1 for
+//! authentication, else 0.
 //!
 //! # Test plan
 //!
@@ -46,7 +49,7 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Interval {
+pub struct Interval<const K: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub interval_end: Signal<In, Bit>,
@@ -58,6 +61,9 @@ pub struct Interval {
     pub running: Signal<In, Bit>,
     pub drain_busy: Signal<In, Bit>,
     pub least: Signal<In, Bits<32>>,
+    pub keyed: [Signal<In, Bit>; K],
+    pub due_signed: [Signal<In, Bit>; K],
+    pub next_signed: [Signal<In, Bit>; K],
     pub epoch: Signal<Out, Bit>,
     pub start_drain: Signal<Out, Bit>,
     pub refused: Signal<Out, Bit>,
@@ -65,6 +71,13 @@ pub struct Interval {
     pub timed: Signal<Out, Bit>,
     pub number: Signal<Out, Bits<32>>,
     pub gap: Signal<Out, Bit>,
+    pub passing: [Signal<Out, Bits<2>>; K],
+    pub due_octet: [Signal<Out, Bits<8>>; K],
+    pub due_epoch_octet: [Signal<Out, Bits<8>>; K],
+    pub next_octet: [Signal<Out, Bits<8>>; K],
+    pub next_epoch_octet: [Signal<Out, Bits<8>>; K],
+    pub due_changes: [Signal<Out, Bit>; K],
+    pub next_changes: [Signal<Out, Bit>; K],
 
     quiet: Constant<Bits<1>>,
     /// The eight bits of each group of the clock's nanoseconds; the one that the exponent's low bits pick.
@@ -80,7 +93,7 @@ pub struct Interval {
     crossed: Signal<Local, Bit>,
     /// Index i: the request i + 1 cycles ago.
     request: [Flop<Bit>; 2],
-    succession: Succession,
+    succession: Succession<K>,
     length: Least,
     /// Ends, timed, refused, ignored.
     verdict: Signal<Local, Bits<4>>,
@@ -91,18 +104,19 @@ pub struct Interval {
     ended_gap: Flop<Bit>,
 }
 
-impl Interval {
+impl<const K: usize> Interval<K> {
     /// Whether no packet is in flight when `interval_end` rises.
     pub(crate) fn new(quiet: bool) -> Self {
         module! { Interval { quiet: Constant::new(u64::from(quiet).into()), length: Least::new(false) }
             clk rst interval_end interval_log2 ptp_ts delimiter delimiter_number delimiter_epoch running drain_busy least epoch
             start_drain refused ignored timed number gap group low candidate candidates high log2_before log2_changed clock_bit crossed request
-            succession verdict to_end pending current ended_gap
+            succession verdict to_end pending current ended_gap; each keyed
+            due_signed next_signed passing due_octet due_epoch_octet next_octet next_epoch_octet due_changes next_changes
         }
     }
 }
 
-impl Logic for Interval {
+impl<const K: usize> Logic for Interval<K> {
     #[passes(succession, in(clk, rst, running))]
     #[passes(length, in(clk, rst, least))]
     #[clocked(high, log2_before, log2_changed, pending, current, ended_gap)]
@@ -180,5 +194,17 @@ impl Logic for Interval {
         self.number.next = self.succession.ended.val();
         self.gap.next = self.ended_gap.q.val();
         self.epoch.next = self.current.q.val();
+        for i in 0..K {
+            self.succession.keyed[i].next = self.keyed[i].val();
+            self.succession.due_signed[i].next = self.due_signed[i].val();
+            self.succession.next_signed[i].next = self.next_signed[i].val();
+            self.passing[i].next = self.succession.passing[i].val();
+            self.due_octet[i].next = self.succession.due_octet[i].val();
+            self.due_epoch_octet[i].next = self.succession.due_epoch_octet[i].val();
+            self.next_octet[i].next = self.succession.next_octet[i].val();
+            self.next_epoch_octet[i].next = self.succession.next_epoch_octet[i].val();
+            self.due_changes[i].next = self.succession.due_changes[i].val();
+            self.next_changes[i].next = self.succession.next_changes[i].val();
+        }
     }
 }

@@ -14,6 +14,9 @@
 //!          word 18, 19      20..=27       28                               -> emitter
 //! ```
 //!
+//! The [tags of delimiters](super::delimiter_tags) need other words at the same time, also such that wait: they read a second memory,
+//! which is written with the first.
+//!
 //! The copy begins with the number in `from`: its difference from that of the running interval says whether the key is due. A
 //! write of a register during the copy begins it anew, so nothing half written counts; a key that was found due stays so.
 //!
@@ -33,6 +36,9 @@
 //! | is_keyed | out | 1 | if not busy: frames are signed |
 //! | place | in | 4 | if not busy: word of the upper half to read, 0..=15 |
 //! | word | out | 16 | a cycle later: its content |
+//! | waits | out | 1 | a key waits, and is one |
+//! | renews | out | 1 | from the next cycle on another key may wait, or for another interval |
+//! | tag_place, tag_word | in, out | 5, 16 | as place and word, of both halves and at any time |
 //!
 //! No parameters. The copy takes 32 cycles, and longer by what passes until the last write during it; after reset s_axil is not
 //! ready for 32 cycles, in which the memory is cleared. Cost: `docs/authentication.md`.
@@ -85,9 +91,15 @@ pub struct Keys {
     pub is_keyed: Signal<Out, Bit>,
     pub place: Signal<In, Bits<4>>,
     pub word: Signal<Out, Bits<16>>,
+    pub waits: Signal<Out, Bit>,
+    pub renews: Signal<Out, Bit>,
+    pub tag_place: Signal<In, Bits<5>>,
+    pub tag_word: Signal<Out, Bits<16>>,
 
     axi: AxiLite,
     memory: Ram<16, 5, false>,
+    /// The same words for the tags of delimiters.
+    memory_of_tags: Ram<16, 5, false>,
 
     /// The memory has been cleared.
     cleared: Flop<Bit>,
@@ -97,6 +109,8 @@ pub struct Keys {
     /// The high half of what is written follows.
     second: Flop<Bit>,
     pending: Flop<Bit>,
+    /// The identifier that was written is not zero.
+    named: Flop<Bit>,
     /// Of `from` less the number of the running interval: the low half's carry, and whether it is not zero. Then, whether the
     /// key is due, to the end of the copy.
     carry: Flop<Bit>,
@@ -106,6 +120,7 @@ pub struct Keys {
     status_addressed: Flop<Bit>,
 
     is_schedule: Signal<Local, Bit>,
+    schedules: Signal<Local, Bit>,
     is_held: Signal<Local, Bit>,
     /// Which of the registers that are held, by bits 4:2 of its address.
     held: Signal<Local, Bits<3>>,
@@ -122,6 +137,7 @@ pub struct Keys {
     partial: Signal<Local, Bits<17>>,
     difference: Signal<Local, Bits<17>>,
     is_more: Signal<Local, Bit>,
+    writes: Signal<Local, Bit>,
     write_address: Signal<Local, Bits<5>>,
     write_data: Signal<Local, Bits<16>>,
     read_address: Signal<Local, Bits<5>>,
@@ -153,7 +169,7 @@ impl Logic for Keys {
             s_axil_rvalid
         )
     )]
-    #[clocked(cleared, copying, turn, second, pending, carry, differs, due, keyed, status_addressed)]
+    #[clocked(cleared, copying, turn, second, pending, named, carry, differs, due, keyed, status_addressed)]
     fn update(&mut self) {
         self.axi.rst.next = self.rst.val() | !self.cleared.q.val();
 
@@ -178,6 +194,9 @@ impl Logic for Keys {
         self.axi.write_legal.next = self.legal.val();
         self.stores.next = self.axi.write.val() & self.legal.val() & self.is_held.val();
         self.second.d.next = self.stores.val();
+        if self.stores.val() & (self.held.val() == 6) {
+            self.named.d.next = self.axi.write_data.val().any();
+        }
 
         // The copy: from, the epoch, the key, its identifier.
         self.copied.next = self.turn.q.val().get_bits::<4>(1) - 2;
@@ -231,11 +250,11 @@ impl Logic for Keys {
             self.copying.d.next = self.copying.q.val() | self.ends.val();
             self.pending.d.next = self.pending.q.val();
         }
-        if self.axi.write.val()
+        self.schedules.next = self.axi.write.val()
             & self.legal.val()
             & self.is_schedule.val()
-            & self.axi.write_data.val().get_bit(0)
-        {
+            & self.axi.write_data.val().get_bit(0);
+        if self.schedules.val() {
             self.pending.d.next = true;
         }
 
@@ -265,8 +284,14 @@ impl Logic for Keys {
         self.memory.read_address.next = self.read_address.val();
         self.memory.write_address.next = self.write_address.val();
         self.memory.write_data.next = self.write_data.val();
-        self.memory.write_enable.next =
+        self.writes.next =
             self.stores.val() | self.second.q.val() | self.copies.val() | !self.cleared.q.val();
+        self.memory.write_enable.next = self.writes.val();
+        self.memory_of_tags.clk.next = self.clk.val();
+        self.memory_of_tags.read_address.next = self.tag_place.val();
+        self.memory_of_tags.write_address.next = self.write_address.val();
+        self.memory_of_tags.write_data.next = self.write_data.val();
+        self.memory_of_tags.write_enable.next = self.writes.val();
 
         self.status_addressed.d.next = self.axi.read_address.val() == 0x24;
         self.axi.read_legal.next = self.status_addressed.q.val();
@@ -278,5 +303,8 @@ impl Logic for Keys {
         self.busy.next = self.copying.q.val();
         self.is_keyed.next = self.keyed.q.val();
         self.word.next = self.memory.read_data.val();
+        self.waits.next = self.pending.q.val() & self.named.q.val();
+        self.renews.next = self.schedules.val() | (self.second.q.val() & self.pending.q.val());
+        self.tag_word.next = self.memory_of_tags.read_data.val();
     }
 }

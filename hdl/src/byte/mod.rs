@@ -7,6 +7,8 @@
 //!                       |                ^    ^ epoch
 //!                       +----------------+    |
 //!                       +-> delimiter -+      |
+//!                       |              |      |
+//!                       +-> [tags] ----+      |        with a key: which delimiters have their tag
 //! interval_end, ptp_ts -> interval <---+------+
 //! ```
 //!
@@ -48,13 +50,16 @@
 //! at most 8,672 cycles for 2 x 64 cells. That is the shortest interval. With a key it takes at most 272 cycles a
 //! cell and 5,499 a frame: 45,814.
 //!
-//! With K = 1 control frames can be authenticated. Then the [keys] stand beside the core, in the
+//! With K = 1 control frames and delimiters can be authenticated. Then the [keys] stand beside the core, in the
 //! [shell](crate::emit::design) of a design with `authentication = true`, and these ports go there, not to pins:
 //!
 //! | port | direction | width | meaning |
 //! |------|-----------|-------|---------|
 //! | ended, ended_number | out | K, K x 32 | an interval has ended; its number, until the next end |
 //! | keys_busy, is_keyed, key_place, key_word | | | as the [emitter]'s |
+//! | key_waits, keys_renew, tag_place, tag_word | | | the [keys]' waits, renews, tag_place and tag_word, for the [delimiter_tags] |
+//!
+//! Then delimiters count by their tags alone, from the cycle on in which a key is there: 45 behind the end of an interval at most.
 //!
 //! Cost: `docs/report.md`, for one core and for a sender and a receiver with 2 x 64 rows each on one iCE40 HX8K. Of a
 //! core's fifteen block RAMs there five hold the cells, one the totals, eight the hash, one the header. With 2 x 128 rows the
@@ -62,10 +67,12 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: control frames of random and directed traffic against `deltaline_model::point`, byte by byte.
+//! `sim/cosim`: control frames of random and directed traffic against `deltaline_model::point`, byte by byte; with a key
+//! `checks::signed_byte` and `checks::forgery`.
 
 pub mod ascon;
 pub mod delimiter;
+pub mod delimiter_tags;
 pub mod emitter;
 pub mod hash;
 pub mod interval;
@@ -79,6 +86,7 @@ use crate::emit::refusal::EmitError;
 use crate::leaves::Flop;
 use crate::module::module;
 use delimiter::Delimiter;
+use delimiter_tags::DelimiterTags;
 use deltaline_design::{CoreKind, built_sizes, row_bits, word_bits};
 use deltaline_model::configuration::Configuration;
 use emitter::Emitter;
@@ -117,12 +125,17 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const K: usize =
     pub is_keyed: [Signal<In, Bit>; K],
     pub key_place: [Signal<Out, Bits<4>>; K],
     pub key_word: [Signal<In, Bits<16>>; K],
+    pub key_waits: [Signal<In, Bit>; K],
+    pub keys_renew: [Signal<In, Bit>; K],
+    pub tag_place: [Signal<Out, Bits<5>>; K],
+    pub tag_word: [Signal<In, Bits<16>>; K],
 
     walk: Walk,
     hash: Hash<R, A>,
     ledger: Ledger<A, C>,
     delimiters: Delimiter,
-    interval: Interval,
+    interval: Interval<K>,
+    tags: [DelimiterTags; K],
     emitter: Emitter<A, K>,
 
     counts: Signal<Local, Bit>,
@@ -150,11 +163,12 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize> Core<R, A, 
             hash: Hash::new(configuration),
             delimiters: Delimiter::new(configuration),
             emitter: Emitter::new(configuration),
+            tags: std::array::from_fn(|_| DelimiterTags::new(configuration)),
         }
             clk rst s_axis_tdata s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser interval_end
             interval_log2 ptp_ts ptp_locked receiver point_id least_interval running m_axis_tdata m_axis_tvalid m_axis_tready
             m_axis_tlast m_axis_tuser walk ledger counts packet flags locked; each ended ended_number keys_busy is_keyed
-            key_place key_word
+            key_place key_word key_waits keys_renew tag_place tag_word
         }
     }
 }
@@ -258,6 +272,27 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize> Logic for C
             self.emitter.is_keyed[i].next = self.is_keyed[i].val();
             self.key_place[i].next = self.emitter.key_place[i].val();
             self.emitter.key_word[i].next = self.key_word[i].val();
+
+            self.tags[i].clk.next = self.clk.val();
+            self.tags[i].rst.next = self.rst.val();
+            self.tags[i].phase.next = self.interval.passing[i].val();
+            self.tags[i].due_octet.next = self.interval.due_octet[i].val();
+            self.tags[i].due_epoch_octet.next = self.interval.due_epoch_octet[i].val();
+            self.tags[i].next_octet.next = self.interval.next_octet[i].val();
+            self.tags[i].next_epoch_octet.next = self.interval.next_epoch_octet[i].val();
+            self.tags[i].due_changes.next = self.interval.due_changes[i].val();
+            self.tags[i].next_changes.next = self.interval.next_changes[i].val();
+            self.tags[i].copying.next = self.keys_busy[i].val();
+            self.tags[i].renew.next = self.keys_renew[i].val();
+            self.tags[i].pending.next = self.key_waits[i].val();
+            self.tag_place[i].next = self.tags[i].place.val();
+            self.tags[i].word.next = self.tag_word[i].val();
+            self.tags[i].there.next = self.walk.octet_there.val();
+            self.tags[i].octet.next = self.walk.octet_now.val();
+            self.tags[i].index.next = self.walk.octet_index.val();
+            self.interval.keyed[i].next = self.is_keyed[i].val();
+            self.interval.due_signed[i].next = self.tags[i].due_signed.val();
+            self.interval.next_signed[i].next = self.tags[i].next_signed.val();
         }
     }
 }

@@ -29,6 +29,12 @@
 //! | is_recent, is_farthest | 1 to 64 behind the one that is due; 64 behind |
 //! | is_same_epoch | the epoch of the last delimiter that counted |
 //! | is_next | number and epoch: behind the candidate |
+//! | is_ahead, is_opposite | with K: ahead of the number that is due; 2^31 ahead, which is as far behind |
+//! | is_later | with K: a later epoch than that of the last delimiter that counted |
+//!
+//! With a key a delimiter counts only if it has its tag: two tags that [others](super::delimiter_tags) compute, for whom the
+//! numbers pass here. They are told as soon as a number is to become another, until it has: what was signed by then is not any
+//! more, so no delimiter meets a tag that is out of date.
 //!
 //! # Ports
 //!
@@ -40,6 +46,8 @@
 //! | request | in | 1 | end the interval |
 //! | running | in | 1 | from the cycle behind the inputs on: ends count |
 //! | busy | in | 1 | likewise: no interval can end. Stands for at least 32 cycles behind an end |
+//! | keyed | in | K | likewise: delimiters are believed by their tags |
+//! | due_signed, next_signed | in | K | likewise: the delimiter has the tag that is expected of the one that is due, of the candidate's successor |
 //! | ends | out | 1 | the cycle behind the inputs: the interval ends |
 //! | timed | out | 1 | with ends: by a request |
 //! | missing | out | 1 | with ends: by a delimiter that was not due |
@@ -48,17 +56,23 @@
 //! | ignored | out | 1 | a delimiter is ignored |
 //! | numbered | out | 1 | the number of the interval that ended is there, 6 to 13 cycles behind ends |
 //! | ended | out | 32 | from numbered to the next end: that number |
+//! | passing | out | K x 2 | which byte of the next four passes: 0, the lowest, to 3 in turn |
+//! | due_octet, due_epoch_octet | out | K x 8 | that byte of the number and epoch that are due |
+//! | next_octet, next_epoch_octet | out | K x 8 | of those of the candidate's successor |
+//! | due_changes, next_changes | out | K | up to this cycle these become others |
 //!
-//! No parameters. Latency as stated. Cost before placement: iCE40 194 LUT4, 206 flip-flops, as `cargo xtask report --check` counts
-//! them; that of the wide cores' 455 and 293.
+//! Parameter: K, 1 for authentication, else 0. Latency as stated. Cost before placement without K: iCE40 194 LUT4, 206 flip-flops,
+//! as `cargo xtask report --check` counts them; that of the wide cores' 455 and 293.
 //!
 //! # Test plan
 //!
 //! `sim/cosim/tests/succession.rs`, alone: the verdict on every delimiter and request, and the number of every interval that ends,
 //! against the model: numbers and epochs that differ in one byte or in one carry, requests in each of the cycles around a delimiter
-//! and its successor, busy and not; planted faults. With the core: `sim/cosim`'s checks of the byte core.
+//! and its successor, busy and not; with K tags that are right, wrong, and not ready, keys that come and go, and what passes for the
+//! tags; planted faults. With the core: `sim/cosim`'s checks of the byte core, `checks::forgery`.
 
 use crate::leaves::Flop;
+use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use deltaline_model::succession::RECENT;
 use rust_hdl_core::prelude::*;
@@ -66,8 +80,8 @@ use rust_hdl_core::prelude::*;
 const _: () = assert!(RECENT == 1 << 6);
 
 /// See the [module](self).
-#[derive(LogicBlock, Default)]
-pub struct Succession {
+#[derive(LogicBlock)]
+pub struct Succession<const K: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub delimiter: Signal<In, Bit>,
@@ -76,6 +90,9 @@ pub struct Succession {
     pub request: Signal<In, Bit>,
     pub running: Signal<In, Bit>,
     pub busy: Signal<In, Bit>,
+    pub keyed: [Signal<In, Bit>; K],
+    pub due_signed: [Signal<In, Bit>; K],
+    pub next_signed: [Signal<In, Bit>; K],
     pub ends: Signal<Out, Bit>,
     pub timed: Signal<Out, Bit>,
     pub missing: Signal<Out, Bit>,
@@ -84,6 +101,13 @@ pub struct Succession {
     pub ignored: Signal<Out, Bit>,
     pub numbered: Signal<Out, Bit>,
     pub ended: Signal<Out, Bits<32>>,
+    pub passing: [Signal<Out, Bits<2>>; K],
+    pub due_octet: [Signal<Out, Bits<8>>; K],
+    pub due_epoch_octet: [Signal<Out, Bits<8>>; K],
+    pub next_octet: [Signal<Out, Bits<8>>; K],
+    pub next_epoch_octet: [Signal<Out, Bits<8>>; K],
+    pub due_changes: [Signal<Out, Bit>; K],
+    pub next_changes: [Signal<Out, Bit>; K],
 
     // What came in the cycle before.
     there: Flop<Bit>,
@@ -173,9 +197,37 @@ pub struct Succession {
     increment: Signal<Local, Bits<9>>,
     incremented: Signal<Local, Bits<9>>,
     increment_carry: Flop<Bit>,
+
+    // With a key: what may begin a run.
+    /// Without this byte's highest bit the epoch, as far as it has passed, is no less than that of the last delimiter that counted;
+    /// with it; the highest bits differ.
+    epoch_reaches: [Signal<Local, Bit>; K],
+    epoch_reached: [Flop<Bit>; K],
+    epoch_differs: [Signal<Local, Bit>; K],
+    is_ahead: [Flop<Bit>; K],
+    is_opposite: [Flop<Bit>; K],
+    is_later: [Flop<Bit>; K],
+    /// The last delimiter that counted did so by its tag.
+    is_known: [Flop<Bit>; K],
 }
 
-impl Logic for Succession {
+impl<const K: usize> Default for Succession<K> {
+    fn default() -> Self {
+        module! { Succession { }
+            clk rst delimiter number epoch request running busy ends timed missing gap refused ignored numbered ended there asked phase low
+            is_high number_byte epoch_byte due_number due_epoch next_number next_epoch due_byte due_epoch_byte next_byte
+            next_epoch_byte ended_number numbers left right sum_total difference carry is_zero is_one is_minus is_least is_equal
+            is_successor zero one minus least equal successor is_due is_behind_due is_recent is_farthest is_same_epoch is_next
+            has_candidate started lost came due_now counts begins_run requested ends_now timed_now delimiter_waits request_waits
+            request_first delimiter_counts delimiter_ends of_delimiter of_request takes_request is_current to_due to_epoch to_next
+            to_ended source increment incremented increment_carry; each keyed due_signed next_signed passing due_octet
+            due_epoch_octet next_octet next_epoch_octet due_changes next_changes epoch_reaches epoch_reached epoch_differs
+            is_ahead is_opposite is_later is_known
+        }
+    }
+}
+
+impl<const K: usize> Logic for Succession<K> {
     #[clocked(
         there,
         asked,
@@ -277,6 +329,38 @@ impl Logic for Succession {
             self.is_next.d.next = self.is_successor.val();
         }
 
+        for i in 0..K {
+            self.epoch_reached[i].clock.next = self.clk.val();
+            self.epoch_reached[i].rst.next = self.rst.val();
+            self.is_ahead[i].clock.next = self.clk.val();
+            self.is_ahead[i].rst.next = self.rst.val();
+            self.is_ahead[i].d.next = self.is_ahead[i].q.val();
+            self.is_opposite[i].clock.next = self.clk.val();
+            self.is_opposite[i].rst.next = self.rst.val();
+            self.is_opposite[i].d.next = self.is_opposite[i].q.val();
+            self.is_later[i].clock.next = self.clk.val();
+            self.is_later[i].rst.next = self.rst.val();
+            self.is_later[i].d.next = self.is_later[i].q.val();
+            self.is_known[i].clock.next = self.clk.val();
+            self.is_known[i].rst.next = self.rst.val();
+            self.is_known[i].d.next = self.is_known[i].q.val();
+
+            self.epoch_reaches[i].next = (self.epoch_byte.q.val().get_bits::<7>(0)
+                > self.due_epoch.q.val().get_bits::<7>(0))
+                | ((self.epoch_byte.q.val().get_bits::<7>(0) == self.due_epoch.q.val().get_bits::<7>(0))
+                    & (self.low.q.val() | self.epoch_reached[i].q.val()));
+            self.epoch_differs[i].next =
+                self.epoch_byte.q.val().get_bit(7) != self.due_epoch.q.val().get_bit(7);
+            self.epoch_reached[i].d.next = (self.epoch_differs[i].val() & self.epoch_byte.q.val().get_bit(7))
+                | (!self.epoch_differs[i].val() & self.epoch_reaches[i].val());
+            if self.is_high.val() & self.is_current.val() {
+                self.is_ahead[i].d.next = !self.difference.val().get_bit(7) & !self.is_zero.val();
+                self.is_opposite[i].d.next = self.zero.q.val() & (self.difference.val() == 0x80);
+                self.is_later[i].d.next =
+                    (self.epoch_differs[i].val() != self.epoch_reaches[i].val()) & !self.is_equal.val();
+            }
+        }
+
         // The verdict.
         self.came.next = self.there.q.val() & self.running.val();
         self.due_now.next = self.is_due.q.val() & self.is_same_epoch.q.val();
@@ -286,6 +370,21 @@ impl Logic for Succession {
                 | !self.started.q.val());
         self.begins_run.next =
             self.came.val() & !self.counts.val() & !(self.is_same_epoch.q.val() & self.is_recent.q.val());
+        for i in 0..K {
+            if self.keyed[i].val() {
+                self.counts.next = self.came.val()
+                    & ((self.due_now.val() & self.due_signed[i].val())
+                        | (self.is_next.q.val() & self.has_candidate.q.val() & self.next_signed[i].val()));
+                self.begins_run.next = self.came.val()
+                    & !self.counts.val()
+                    & (!self.is_known[i].q.val()
+                        | (self.is_same_epoch.q.val() & self.is_ahead[i].q.val())
+                        | self.is_later[i].q.val());
+            }
+            if self.counts.val() {
+                self.is_known[i].d.next = self.keyed[i].val();
+            }
+        }
         // A request beside a delimiter that counts is one end with it.
         self.requested.next = self.asked.q.val() & self.running.val() & !self.counts.val();
         self.timed_now.next = self.requested.val() & !self.busy.val();
@@ -313,6 +412,11 @@ impl Logic for Succession {
         if self.timed_now.val() {
             self.is_due.d.next = self.is_behind_due.q.val();
             self.is_recent.d.next = self.is_recent.q.val() & !self.is_farthest.q.val();
+            // Of what is opposite, the number behind is ahead.
+            for i in 0..K {
+                self.is_ahead[i].d.next =
+                    (self.is_ahead[i].q.val() & !self.is_behind_due.q.val()) | self.is_opposite[i].q.val();
+            }
         }
 
         // The task of these four cycles.
@@ -379,6 +483,21 @@ impl Logic for Succession {
             self.request_first.d.next = !self.delimiter_waits.q.val();
         }
 
+        for i in 0..K {
+            self.passing[i].next = self.phase.q.val();
+            self.due_octet[i].next = self.due_number.q.val().get_bits::<8>(0);
+            self.due_epoch_octet[i].next = self.due_epoch.q.val().get_bits::<8>(0);
+            self.next_octet[i].next = self.next_number.q.val().get_bits::<8>(0);
+            self.next_epoch_octet[i].next = self.next_epoch.q.val().get_bits::<8>(0);
+            self.due_changes[i].next = self.counts.val()
+                | self.timed_now.val()
+                | self.request_waits.q.val()
+                | (self.delimiter_waits.q.val() & self.delimiter_counts.q.val())
+                | self.to_due.val();
+            self.next_changes[i].next = self.begins_run.val()
+                | (self.delimiter_waits.q.val() & !self.delimiter_counts.q.val())
+                | self.to_next.val();
+        }
         self.numbered.next = self.numbers.q.val();
         self.ended.next = self.ended_number.q.val();
     }

@@ -7,13 +7,13 @@
 //! ```text
 //! s_axis, interval_end, .. -> core -> m_axis
 //!                              | ^
-//!                ended, place  v |  key, epoch
+//!               ended, places  v |  key, epoch
 //! s_axil ------------------> keys
 //! ```
 //!
 //! # Test plan
 //!
-//! `sim/cosim` `checks::signed_byte`: control frames against the model, keys that change.
+//! `sim/cosim` `checks::signed_byte`: control frames against the model, keys that change. `checks::forgery`: forged delimiters.
 
 use crate::byte;
 use crate::byte::keys::Keys;
@@ -41,6 +41,10 @@ pub(crate) fn emit(configuration: &Configuration, prefix: &str) -> Result<String
         ("core_keys_busy_0", "keys_busy"),
         ("core_is_keyed_0", "keys_is_keyed"),
         ("core_key_word_0", "keys_word"),
+        ("core_key_waits_0", "keys_waits"),
+        ("core_keys_renew_0", "keys_renews"),
+        ("keys_tag_place", "core_tag_place_0"),
+        ("core_tag_word_0", "keys_tag_word"),
     ] {
         wiring.connect(wire, driver);
     }

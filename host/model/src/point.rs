@@ -119,7 +119,6 @@ pub struct MeasurementPoint {
     /// From the first interval from this one on.
     scheduled_key: Option<(Option<Key>, u32)>,
     succession: Succession,
-    wants_signed_delimiters: bool,
     time: Option<AbsoluteTime>,
     hash: LinearHash,
     digest: PacketDigest,
@@ -154,7 +153,6 @@ impl MeasurementPoint {
             key: None,
             scheduled_key: None,
             succession: Succession::default(),
-            wants_signed_delimiters: true,
             time: None,
             digest: digest::first(configuration.kind(), configuration.seed()),
             placement: Placement::of(configuration),
@@ -187,11 +185,6 @@ impl MeasurementPoint {
     /// Sets the key of control frames and delimiters from now on, or none; none at first.
     pub fn set_key(&mut self, key: Option<Key>) {
         self.key = key;
-    }
-
-    /// Judges delimiters as without a key also where there is one. The core of 8 bits does: its key is for control frames alone.
-    pub fn accept_unsigned_delimiters(&mut self) {
-        self.wants_signed_delimiters = false;
     }
 
     /// Schedules another key, or none: as [`MeasurementPoint::schedule_prefixes`] does prefix lengths. The control frames of the
@@ -489,7 +482,7 @@ impl MeasurementPoint {
     /// The number of a delimiter that is the next one; others are counted.
     fn judge(&mut self, frame: &[u8]) -> Option<u32> {
         let Delimiter { interval, key, .. } = Delimiter::of(&self.configuration, frame)?;
-        let trust = match self.key_of_delimiter(interval).filter(|_| self.wants_signed_delimiters) {
+        let trust = match self.key_of_delimiter(interval) {
             None => Trust::NoKey,
             Some(ours) if ours.id() == key && ours.has_signed(frame) => Trust::Authentic,
             Some(_) => Trust::Forged,

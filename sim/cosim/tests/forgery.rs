@@ -10,9 +10,10 @@ use verilator_sys::Toolchain;
 
 /// A design of few rows, with authentication; read from a file as a user's own is.
 fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
+    let rate = if width == 8 { 1 } else { 10 };
     let text = format!(
         "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\nauthentication = true\n\
-         [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
+         [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = {rate}\n\
          [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nsegment = 0x01020304\n"
     );
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.toml"));
@@ -24,10 +25,11 @@ fn verilog(design: &Design) -> String {
     deltaline_hdl::emit::design::emit(design, "deltaline").unwrap()
 }
 
-/// 10,000 of them end nothing in 64 bits, and 500 or 1,000 in each other width.
+/// 10,000 of them end nothing in 64 bits, and 500 or more in each other width.
 #[test]
 fn forged_delimiters_end_no_interval() {
     for (name, clock, width, lanes, lane, count) in [
+        ("forged-8", "ptp", 8, 1, 0, 2_000),
         ("forged-64", "ptp", 64, 1, 0, 10_000),
         ("forged-64-day", "time-of-day", 64, 1, 0, 500),
         ("forged-256", "ptp", 256, 1, 0, 1_000),
@@ -99,6 +101,33 @@ const FAULTS: [Fault; 9] = [
 const FAULTS_512: [Fault; 1] =
     [fault("the tag of the one before is still taken", "due_tag_now = due_ready;", "due_tag_now = 1'b1;")];
 
+/// What is noticed of the modules alone, `byte_tags` and `succession` plant.
+const FAULTS_8: [Fault; 5] = [
+    Fault {
+        what: "a key that waits signs nothing yet",
+        before: "assign core_key_waits_0 = ",
+        from: "keys_waits",
+        to: "1'b0",
+    },
+    Fault {
+        what: "a key is waited for unnoticed",
+        before: "assign core_keys_renew_0 = ",
+        from: "keys_renews",
+        to: "1'b0",
+    },
+    fault("delimiters need no tag", "interval_keyed_0 = is_keyed_0;", "interval_keyed_0 = 1'b0;"),
+    fault(
+        "the candidate's successor needs the tag of the one that is due",
+        "interval_next_signed_0 = tags_0_next_signed;",
+        "interval_next_signed_0 = tags_0_due_signed;",
+    ),
+    fault(
+        "the key's copy does not reach the tags",
+        "memory_of_tags_write_enable = writes;",
+        "memory_of_tags_write_enable = stores | second_q;",
+    ),
+];
+
 /// What must be noticed of a sender in the stream.
 const SIGNING_FAULTS: [Fault; 6] = [
     fault("a delimiter goes out before its tag is ready", "core_keyed & ~tags_ready_1", "1'b0"),
@@ -134,9 +163,11 @@ fn faults_of_signing_are_noticed() {
 
 #[test]
 fn faults_are_noticed() {
-    for (name, width, faults) in
-        [("forged-64-faults", 64, &FAULTS[..]), ("forged-512-faults", 512, &FAULTS_512[..])]
-    {
+    for (name, width, faults) in [
+        ("forged-8-faults", 8, &FAULTS_8[..]),
+        ("forged-64-faults", 64, &FAULTS[..]),
+        ("forged-512-faults", 512, &FAULTS_512[..]),
+    ] {
         let design = design(name, "tap", "ptp", width, 1);
         let missed = missed(&verilog(&design), "deltaline", faults, |verilog| {
             forgery::tap_of(&Toolchain::find().unwrap(), &design, (verilog, 0), 600, 2)

@@ -11,15 +11,17 @@ fn toolchain() -> Toolchain {
     Toolchain::find().unwrap()
 }
 
-fn verilog() -> String {
-    emit_block(&mut Succession::default(), "succession").unwrap()
+fn verilog<const K: usize>() -> String {
+    emit_block(&mut Succession::<K>::default(), "succession").unwrap()
 }
 
 #[test]
 fn delimiters_and_requests_end_what_the_model_ends() {
     for seed in 0..4 {
-        let ends = succession(&toolchain(), &verilog(), 50_000, seed).unwrap();
-        assert!(ends > 10_000, "{ends}");
+        for verilog in [verilog::<0>(), verilog::<1>()] {
+            let ends = succession(&toolchain(), &verilog, 50_000, seed).unwrap();
+            assert!(ends > 10_000, "{ends}");
+        }
     }
 }
 
@@ -83,16 +85,87 @@ const FAULTS: [Fault; 32] = [
 
 #[test]
 fn planted_faults_are_noticed() {
-    let missed =
-        missed(&verilog(), "succession", &FAULTS, |verilog| succession(&toolchain(), verilog, 20_000, 7))
-            .unwrap();
+    let missed = missed(&verilog::<0>(), "succession", &FAULTS, |verilog| {
+        succession(&toolchain(), verilog, 200_000, 7)
+    })
+    .unwrap();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// Of the core with a key.
+const KEY_FAULTS: [Fault; 21] = [
+    fault("what is due needs no tag", "due_now & due_signed_0", "due_now"),
+    fault("the candidate's successor needs no tag", "has_candidate_q & next_signed_0", "has_candidate_q"),
+    fault(
+        "without a candidate its place is taken for one",
+        "has_candidate_q & next_signed_0",
+        "next_signed_0",
+    ),
+    fault(
+        "any tag is good for what is due",
+        "due_now & due_signed_0",
+        "due_now & (due_signed_0 | next_signed_0)",
+    ),
+    fault("what has a tag needs not be due", "due_now & due_signed_0", "due_signed_0"),
+    fault("the key is not looked at", "if (keyed_0) begin", "if (1'b0) begin"),
+    Fault { what: "there is always a key", before: "(", from: "keyed_0", to: "1'b1" },
+    fault("of a sender that is not known only what is later is a candidate", "~is_known_0_q", "1'b0"),
+    fault(
+        "what counts without a key makes its sender known",
+        "is_known_0_d = keyed_0;",
+        "is_known_0_d = 1'b1;",
+    ),
+    fault("no sender is known", "is_known_0_d = keyed_0;", "is_known_0_d = 1'b0;"),
+    fault("ones that are late or copies are candidates", "is_same_epoch_q & is_ahead_0_q", "is_same_epoch_q"),
+    fault("ahead in another epoch is as good", "is_same_epoch_q & is_ahead_0_q", "is_ahead_0_q"),
+    fault("what is due is ahead", "~difference[32'h7] & ~is_zero", "~difference[32'h7]"),
+    Fault { what: "the same epoch is a later one", before: " & ", from: "~is_equal", to: "1'b1" },
+    fault("later epochs, by the highest byte alone", "low_q | epoch_reached_0_q", "low_q"),
+    fault(
+        "later epochs, as far as they reach alone",
+        "epoch_differs_0 != epoch_reaches_0",
+        "epoch_reaches_0",
+    ),
+    fault("what was behind due is ahead behind a request", "is_ahead_0_q & ~is_behind_due_q", "is_ahead_0_q"),
+    Fault {
+        what: "behind a request the farthest one is behind",
+        before: " | ",
+        from: "is_opposite_0_q",
+        to: "1'b0",
+    },
+    fault(
+        "it is not told that what is due changes",
+        "due_changes_0 = counts | timed_now",
+        "due_changes_0 = timed_now",
+    ),
+    Fault {
+        what: "it is not told that a request's task waits",
+        before: " | ",
+        from: "request_waits_q",
+        to: "1'b0",
+    },
+    fault(
+        "it is not told that the candidate changes",
+        "next_changes_0 = begins_run",
+        "next_changes_0 = 1'b0",
+    ),
+];
+
+#[test]
+fn planted_faults_of_keys_are_noticed() {
+    let missed = missed(&verilog::<1>(), "succession", &KEY_FAULTS, |verilog| {
+        succession(&toolchain(), verilog, 600_000, 7)
+    });
+    let missed = missed.unwrap();
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
 #[test]
 fn verilator_has_nothing_to_say() {
     let waivers = include_str!("../../../hdl/lint/verilator.vlt");
-    let source = Source { top: "succession", verilog: &verilog() };
-    let warnings = lint(&toolchain(), &source, LintOptions { waivers, arguments: &[] }).unwrap();
-    assert_eq!(warnings, []);
+    for verilog in [verilog::<0>(), verilog::<1>()] {
+        let source = Source { top: "succession", verilog: &verilog };
+        let warnings = lint(&toolchain(), &source, LintOptions { waivers, arguments: &[] }).unwrap();
+        assert_eq!(warnings, []);
+    }
 }

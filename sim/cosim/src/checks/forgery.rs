@@ -138,14 +138,21 @@ impl Scene {
         seed: u64,
     ) -> Result<Self, CheckError> {
         let mut device = Device::of_lane(toolchain, design, verilog, lane)?;
-        device.registers().write_control(Control::default().with_role(RoleField::Receiver))?;
+        match device.bench.port("receiver") {
+            // The core of 8 bits has a pin for it.
+            Ok(receiver) => device.bench.set(receiver, 1),
+            Err(_) => {
+                device.registers().write_control(Control::default().with_role(RoleField::Receiver))?;
+            }
+        }
         let mut random = StdRng::seed_from_u64(seed);
         let sender = Sender::new(design.configuration(), &mut random);
         let mut point = Point::new(design.configuration(), Role::Receiver);
         if design.clock() == ClockSource::TimeOfDay {
             point.model.set_time(Some(AbsoluteTime { base: TimeBase::Tai, seconds: 0 }));
         }
-        let (frames, drained) = (Frames::new(seed), drain(design) + 100);
+        let drain = if design.stream().width == 8 { design.drain_cycles() as u64 } else { drain(design) };
+        let (frames, drained) = (Frames::new(seed), drain + 100);
         Ok(Scene { device, point, sender, random, frames, drained, hostile: 0 })
     }
 
@@ -266,6 +273,42 @@ impl Scene {
         self.end()
     }
 
+    /// The due one under a key that is superseded from its interval on, right behind that is said, while a candidate's tag is made.
+    fn superseded(&mut self) -> Result<(), CheckError> {
+        self.device.idle(TAGS)?;
+        let due = self.sender.number;
+        let old = self.sender.of(due).signed(&self.sender.key);
+        self.attack(&renumbered(&old, 5))?;
+        let key = any_key(&mut self.random);
+        self.device.give_key(&key, due)?;
+        self.point.model.schedule_key(Some(key.clone()), due);
+        self.sender.next_key = Some((key, due));
+        self.attack(&old)?;
+        let genuine = self.sender.next();
+        let is_end = self.genuine(&genuine)?;
+        same(STAGE, 0, "the genuine one ends the interval", &true, &is_end)?;
+        self.end()
+    }
+
+    /// Delimiters that come during a drain: before its tag is ready one counts as forged, and behind that its end is refused.
+    fn during_a_drain(&mut self) -> Result<(), CheckError> {
+        let genuine = self.sender.next();
+        let is_end = self.genuine(&genuine)?;
+        same(STAGE, 0, "the genuine one ends the interval", &true, &is_end)?;
+        let early = self.sender.next();
+        self.frame(&early)?;
+        self.point.model.doubt_delimiter(&early);
+        self.device.idle(TAGS)?;
+        self.frame(&early)?;
+        let is_refused = self.point.delimiter(&early, false);
+        same(STAGE, 0, "the one that is due is refused during a drain", &true, &is_refused)?;
+        self.device.idle(self.drained)?;
+        let genuine = self.sender.next();
+        let is_end = self.genuine(&genuine)?;
+        same(STAGE, 0, "the one behind it ends the interval", &true, &is_end)?;
+        self.end()
+    }
+
     /// An interval: attacks, and what the sender, the path and software do at its end.
     fn interval(&mut self) -> Result<(), CheckError> {
         self.traffic()?;
@@ -354,6 +397,10 @@ pub fn tap_of(
     scene.end()?;
     scene.every_bit()?;
     scene.slow()?;
+    scene.superseded()?;
+    if scene.drained > 2 * TAGS {
+        scene.during_a_drain()?;
+    }
     while scene.hostile < count {
         scene.interval()?;
     }

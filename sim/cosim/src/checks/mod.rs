@@ -26,6 +26,7 @@
 //! | [`clock`] | times of day, one a cycle, and beats with gaps and stalls; rates, slews, steps and sets, all also against arithmetic in 128 bits | every bit of a time of day; clocks over full seconds and over the wrap; every carry and extreme of the adjustable clock; two commands at every distance; whole slews; reset under way |
 //! | [`authentication`] | keys, nonces and data of 1..=40 words, with pauses, starts at any moment and resets | known answers of the reference; the latencies |
 //! | [`delimiter_tags`] | numbers, epochs and keys that change at any moment, resets | the latency; the first tag while others change all the time |
+//! | [`byte_tags`] | the byte core's: the same, and what of the frames that pass is signed, also while a tag changes amid a frame | every single bit that is compared; the latency, also of the first while the second changes all the time |
 //! | [`forgery`] | whole designs with a key: delimiters forged, altered, replayed, early and late among genuine ones, storms, lost ones, restarts, keys that change | every single bit of identifier and tag |
 //! | [`inline`] | traffic of every length, pauses, back-pressure, cuts, control frames | traffic alone, of every length; cuts at every beat of two frames; single pauses; the stated stall, exactly, with the longest control frames and traffic without a pause |
 //! | [`shell`] | whole designs through s_axil, s_axis and m_axis: traffic, interval ends by register, port and delimiter, snapshots; a sender in the stream, under back-pressure, followed by a receiver | an illegal write |
@@ -37,6 +38,7 @@
 pub mod adaptive;
 pub mod authentication;
 pub mod byte;
+pub mod byte_tags;
 pub mod classifier;
 pub mod clock;
 pub mod core;

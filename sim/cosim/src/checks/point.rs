@@ -61,13 +61,6 @@ impl Point {
         Point { model: MeasurementPoint::new(configuration, role), control_frames: VecDeque::new() }
     }
 
-    /// Of the byte core, whose key is for control frames alone.
-    pub(crate) fn unsigned(configuration: &Configuration, role: Role) -> Self {
-        let mut point = Point::new(configuration, role);
-        point.model.accept_unsigned_delimiters();
-        point
-    }
-
     /// A frame passes, sound or bad.
     pub(crate) fn frame(&mut self, frame: &[u8], time: Timestamp, bad: bool) {
         self.take(if bad { Event::BadFrame } else { Event::Frame(frame.into(), time) });

@@ -3,7 +3,7 @@
 //! What the core does without a key, [`super::byte`] checks.
 
 use super::point::{Event, Point};
-use super::shell::Device;
+use super::shell::{Device, TAGS};
 use crate::error::{CheckError, same};
 use crate::twin::Twin;
 use deltaline_design::Design;
@@ -66,7 +66,7 @@ pub fn check(
     for (role, seed) in [(Role::Sender, seed), (Role::Receiver, !seed)] {
         let device = Device::of(toolchain, design, verilog)?;
         let mut pair = Pair {
-            point: Point::unsigned(design.configuration(), role),
+            point: Point::new(design.configuration(), role),
             device,
             frames: Frames::new(seed),
             random: StdRng::seed_from_u64(seed),
@@ -192,10 +192,18 @@ impl Pair {
     fn end(&mut self) -> Result<(), CheckError> {
         if self.random.random() {
             let number = self.point.model.interval();
-            let delimiter = Delimiter::new(self.point.model.configuration(), number).encode();
+            let delimiter = Delimiter::new(self.point.model.configuration(), number);
+            let key = self.point.model.key_of_delimiter(number).cloned();
+            // With a key one without a tag ends nothing.
+            let delimiter = match key.filter(|_| self.random.random_ratio(3, 4)) {
+                Some(key) => {
+                    self.device.idle(TAGS)?;
+                    delimiter.signed(&key)
+                }
+                None => delimiter.encode(),
+            };
             self.device.frame(&delimiter, Timestamp(0), false)?;
             self.point.frame(&delimiter, Timestamp(0), false);
-            // It ends nothing if it is of another epoch than the last one.
             self.point.take(Event::Delimiter(delimiter.as_slice().into()));
         }
         if self.point.frames_due() == 0 {
@@ -333,7 +341,7 @@ impl Pair {
         let cycles = self.random.random_range(0..self.drain);
         self.device.idle(cycles)?;
         self.device.restart()?;
-        self.point = Point::unsigned(design.configuration(), role);
+        self.point = Point::new(design.configuration(), role);
         self.key = (None, [0; 16]);
         same(STAGE, self.packets, "key_pending", &false, &self.is_pending()?)?;
         for _ in 0..2 {
