@@ -88,7 +88,7 @@ fn program(configuration: &Configuration) -> Vec<u64> {
     // The key's first byte is the lowest, a number's the highest.
     let key = |half: u64| -> [u64; 8] {
         std::array::from_fn(|byte| {
-            OF_KEY | KEY + 4 * half + byte as u64 / 2 | if byte % 2 == 1 { HIGH } else { 0 }
+            OF_KEY | (KEY + 4 * half + byte as u64 / 2) | if byte % 2 == 1 { HIGH } else { 0 }
         })
     };
     let four = |of: u64| [3, 2, 1, 0].map(|byte| of | byte);

@@ -402,8 +402,9 @@ pub fn check(
             // What is cut short is no delimiter, and leaves nothing behind.
             if scene.random.random_ratio(1, 8) {
                 let bytes = scene.some_delimiter();
-                for place in 0..scene.random.random_range(1..BYTES) {
-                    scene.cycle(Cycle { byte: Some((place, bytes[place])), ..Cycle::default() })?;
+                let length = scene.random.random_range(1..BYTES);
+                for byte in bytes.iter().copied().enumerate().take(length) {
+                    scene.cycle(Cycle { byte: Some(byte), ..Cycle::default() })?;
                 }
             }
             let frame = scene.some_delimiter();

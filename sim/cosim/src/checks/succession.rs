@@ -158,12 +158,12 @@ impl Tags {
         let may_count = delimiter.map_or([false; 2], |place| truth.may_count(place));
         let mut trust = if self.is_keyed { Trust::Forged } else { Trust::NoKey };
         let is_authentic = random.random_ratio(3, 4);
-        for tag in 0..2 {
+        for (tag, may_count) in may_count.into_iter().enumerate() {
             // What is neither may have the tag of either.
-            let has_tag = if may_count[tag] { is_authentic } else { random.random() };
+            let has_tag = if may_count { is_authentic } else { random.random() };
             let is_signed = has_tag && self.waits[tag] == 0;
             bench.set(self.signed[tag], is_signed.into());
-            if self.is_keyed && may_count[tag] && is_signed {
+            if self.is_keyed && may_count && is_signed {
                 trust = Trust::Authentic;
             }
         }
