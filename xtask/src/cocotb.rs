@@ -30,10 +30,8 @@ const STOPPED: Timestamp = Timestamp(0x0123_4567_89ab_cdef);
 /// The tap's identifier, which its bench writes into a register.
 const POINT: u32 = 0x89ab_cdef;
 
-/// Frames before each delimiter with a key, intervals that such ones end, and the one that begins with another key.
+/// Frames before each delimiter with a key.
 const KEYED_FRAMES: u64 = 8;
-const KEYED_INTERVALS: u32 = 3;
-const CHANGING: u32 = 2;
 /// Where the sender is when the key takes effect: its boot epoch, and the number of its next delimiter.
 const SENDER_EPOCH: u32 = 0x6553_2100;
 const FIRST_DELIMITER: u32 = 0x0001_fffe;
@@ -181,49 +179,66 @@ fn keyed_vectors(configuration: &Configuration) -> Value {
         "steps": [{ "frames": at_first }],
         "control_frames": control_frames(&mut point, IntervalEnd::Request),
     })];
+    // Each interval's genuine delimiters, of which the last one ends it, with what is forged in front of each. The first one with a key is a
+    // candidate; what is forged would be that in its stead until the sender is known, and whenever it is ahead. In the last interval another
+    // key signs and the one that is due is lost, so that the candidate's successor is tried.
     let mut number = FIRST_DELIMITER;
-    for interval in 0..KEYED_INTERVALS {
-        let changes = interval == CHANGING;
+    let plans: [&[(u32, Forged)]; 3] = [
+        &[(0, Forged::All), (1, Forged::None)],
+        &[(2, Forged::All)],
+        &[(4, Forged::All), (5, Forged::Tag), (6, Forged::None)],
+    ];
+    for (interval, plan) in plans.into_iter().enumerate() {
+        let changes = interval == plans.len() - 1;
+        let (key, other) = if changes { (&keys[1], &keys[0]) } else { (&keys[0], &keys[1]) };
         if changes {
-            point.schedule_key(Some(keys[1].clone()), number);
+            point.schedule_key(Some(key.clone()), number);
         }
-        let (key, other) = if interval < CHANGING { (&keys[0], &keys[1]) } else { (&keys[1], &keys[0]) };
+        let given = changes.then(|| given(key, number));
         let (mut steps, mut sent) = (vec![], vec![]);
-        // The first one with a key is a candidate, the second one ends. What is forged would be the candidate in its stead until the sender is known.
-        let is_candidate = [true, false];
-        for is_candidate in if interval == 0 { &is_candidate[..] } else { &is_candidate[1..] } {
-            let genuine = of(number).signed(key);
+        for (ahead, forged) in plan {
+            number = FIRST_DELIMITER + ahead;
             let mut frames = traffic(&mut point);
-            let forged =
-                if interval == 0 && !is_candidate { vec![] } else { hostile(of(number), key, other) };
-            for frame in forged {
+            for frame in forged.of(of(number), key, other) {
                 frames.push(seen(&mut point, &frame, Timestamp(0), false));
                 point.observe_delimiter(&frame, |_| sent.push(String::new()));
             }
+            let genuine = of(number).signed(key);
             frames.push(seen(&mut point, &genuine, Timestamp(0), false));
             point.observe_delimiter(&genuine, |frame| sent.push(hex(frame)));
             steps.push(json!({ "frames": frames }));
-            number += 1;
         }
-        intervals.push(json!({
-            "key": changes.then(|| given(key, number - 1)),
-            "steps": steps,
-            "control_frames": sent,
-        }));
+        number += 1;
+        intervals.push(json!({ "key": given, "steps": steps, "control_frames": sent }));
     }
     json!({ "configuration": configuration.id(), "point_id": POINT, "intervals": intervals })
 }
 
 /// Delimiters that would end the interval if nobody looked at their tags, or not at all of them.
-fn hostile(delimiter: Delimiter, key: &Key, other: &Key) -> Vec<[u8; BYTES]> {
-    let altered = |at: usize| {
-        let mut frame = delimiter.signed(key);
-        frame[at] ^= 1;
-        frame
-    };
-    // Number, epoch, identifier, reserved bytes, the tag's first and last byte.
-    let altered = [23, 35, 37, 39, 40, 55].map(altered);
-    altered.into_iter().chain([delimiter.encode(), delimiter.signed(other)]).collect()
+enum Forged {
+    None,
+    /// With another tag.
+    Tag,
+    All,
+}
+
+impl Forged {
+    fn of(&self, delimiter: Delimiter, key: &Key, other: &Key) -> Vec<[u8; BYTES]> {
+        let altered = |at: usize| {
+            let mut frame = delimiter.signed(key);
+            frame[at] ^= 1;
+            frame
+        };
+        match self {
+            Forged::None => vec![],
+            Forged::Tag => vec![altered(40)],
+            // Number, epoch, identifier, reserved bytes, the tag's first and last byte.
+            Forged::All => {
+                let altered = [23, 35, 37, 39, 40, 55].map(altered);
+                altered.into_iter().chain([delimiter.encode(), delimiter.signed(other)]).collect()
+            }
+        }
+    }
 }
 
 /// What the inline design at the sending end passes and inserts, with its clock standing still. What it inserts, it

@@ -59,7 +59,7 @@
 //! | keys_busy, is_keyed, key_place, key_word | | | as the [emitter]'s |
 //! | key_waits, keys_renew, tag_place, tag_word | | | the [keys]' waits, renews, tag_place and tag_word, for the [delimiter_tags] |
 //!
-//! Then delimiters count by their tags alone, from the cycle on in which a key is there: 45 behind the end of an interval at most.
+//! Then delimiters count by their tags alone, from the cycle on in which a key is there: at most 46 behind the end of an interval.
 //!
 //! Cost: `docs/report.md`, for one core and for a sender and a receiver with 2 x 64 rows each on one iCE40 HX8K. Of a
 //! core's fifteen block RAMs there five hold the cells, one the totals, eight the hash, one the header. With 2 x 128 rows the

@@ -503,11 +503,23 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * An interval is sent as {frames} control frames of {bytes} bytes, {pace}. With
   `m_axis_tready` always high they take at most {drain} cycles ({microseconds:.1} µs), the shortest interval{wait}. An end
   that comes earlier is refused, counted and flagged.
-",
+{tags}",
             pace = if is_byte {
                 "whose bytes come 4 to 10 cycles apart: put a buffer\n  of whole frames, which is not in this package, before a MAC that cannot pause"
             } else {
                 "each whole and without gaps"
+            },
+            tags = if self.design.authentication() {
+                format!(
+                    "\
+* With a key delimiters must be {} cycles apart at least: the tags of those that may come are made meanwhile. One that comes
+  while its tag is not ready counts as forged: it is ignored and counted in a control frame, and the point waits for it ever after,
+  until two successive ones come whose tags are ready.
+",
+                    self.design.interval_cycles()
+                )
+            } else {
+                String::new()
             },
             wait = if self.design.shell() == Shell::Inline { "; in line they also wait for their turn" } else { "" },
             commit = self.commit,
@@ -539,9 +551,12 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
   Behind a reset, without a key, any one is due.
 * A delimiter that is due and comes too soon is refused: the running interval has a gap from there on, its number becomes the one behind,
   and the one behind is due. `delimiter_gaps` counts none, `refused_ends` one.
-* The first of two successive ones must be ahead of the one that is due, or 64 and more behind it, or of another boot epoch:
+* The first interval behind a reset has number 0. If a delimiter of another number ends it, `delimiter_gaps` counts one, though none
+  need be lost; if something else does, number 1 is due.
+* The first of two successive ones must be ahead of the one that is due, or more than 64 behind it, or of another boot epoch:
   a sender may have started again. So without a key whoever sends two frames renumbers a point. With a key only delimiters with the right
-  tag end intervals, and neither numbers nor boot epochs go back.
+  tag end intervals, and neither numbers nor boot epochs go back. A key is there from the first end behind its schedule on: before, delimiters
+  are believed without. So end the first interval by `interval_end`, and then let delimiters in.
 * `interval_end` is a level: in every cycle in which it is high, an end is asked for. Those that come too soon, during a drain or
   before the least interval is over, are refused; a control frame says how many of its interval, the register `refused_ends` how
   many since reset.

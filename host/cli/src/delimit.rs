@@ -110,16 +110,16 @@ pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
     finish(arguments, sent)
 }
 
-/// A delimiter that comes before the last interval has been sent out would be refused.
+/// A delimiter that comes before the last interval has been sent out would be refused, and one before its tag is known count as forged.
 fn check_interval(arguments: &Delimit) -> Result<(), Failure> {
-    let drain = arguments.described.drain()?;
-    let least = drain.unwrap_or(LEAST);
+    let designed = arguments.described.least_interval()?;
+    let least = designed.unwrap_or(LEAST);
     if arguments.interval >= least {
         return Ok(());
     }
     let least = report::duration(least as f64);
-    let why = match drain {
-        Some(_) => format!("the design takes up to {least} to send an interval out"),
+    let why = match designed {
+        Some(_) => format!("the design takes up to {least} for an interval"),
         None => format!("without --design, {least} is the shortest"),
     };
     Err(Failure::new(Exit::Usage, format!("--interval: too short: {why}; give a longer one")))

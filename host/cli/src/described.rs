@@ -123,11 +123,11 @@ impl Described {
         self.of(Kind::IDENTITY_TABLE, rows, false, true)
     }
 
-    /// How long the design's control frames take at most, in nanoseconds; none without a design.
-    pub(crate) fn drain(&self) -> Result<Option<u64>, Failure> {
+    /// How long the design's intervals are at least, in nanoseconds; none without a design.
+    pub(crate) fn least_interval(&self) -> Result<Option<u64>, Failure> {
         let Some(name) = &self.design else { return Ok(None) };
         let design = named(name)?;
-        Ok(Some((design.drain_cycles() as f64 * 1e3 / design.clock_mhz()).ceil() as u64))
+        Ok(Some((design.interval_cycles() as f64 * 1e3 / design.clock_mhz()).ceil() as u64))
     }
 
     /// Says which seed it was, where nobody has.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::run;
+use common::{Folder, run};
 use deltaline_collect::feed::{Event, Feed, Source};
 use deltaline_model::board;
 use deltaline_model::configuration::{Configuration, Settings};
@@ -78,4 +78,13 @@ fn failures_name_the_remedy() {
     let shortest = |interval| run(&["delimit", "none", "--design", "10g", "--interval", interval]);
     shortest("125.3us").failed(2, &["--interval", "up to 125.338 \u{b5}s"]);
     shortest("125.4us").failed(11, &["none"]);
+    // With a key and few rows tags take longer than the drain: 4,200 cycles instead of 1,632.
+    let folder = Folder::new();
+    let text = include_str!("../../../hdl/configurations/10g.toml")
+        .replace("rows = 1024", "rows = 16")
+        .replace("authentication = false", "authentication = true");
+    let design = folder.write("my.toml", text);
+    let shortest = |interval| run(&["delimit", "none", "--design", &design, "--interval", interval]);
+    shortest("26.8us").failed(2, &["--interval", "up to 26.880 \u{b5}s"]);
+    shortest("26.9us").failed(11, &["none"]);
 }

@@ -105,4 +105,18 @@ impl Design {
         };
         a_cell * cells + a_frame * frames
     }
+
+    /// Cycles from a delimiter to the next one at least: those of a drain, and with a key those in which the tags of the delimiters that may
+    /// come are made. One that comes while its tag is not ready counts as forged, and the point waits for it ever after.
+    pub fn interval_cycles(&self) -> usize {
+        let (tags, a_tag) = match (self.stream().width == CoreKind::Byte.width(), self.shell()) {
+            _ if !self.authentication() => (0, 0),
+            // 2,360, and what passes until it is looked at.
+            (true, _) => (2, 2400),
+            // 2,057; in line there is one more, of the delimiter that is inserted next.
+            (false, Shell::Inline) => (3, 2100),
+            (false, _) => (2, 2100),
+        };
+        self.drain_cycles().max(tags * a_tag)
+    }
 }
