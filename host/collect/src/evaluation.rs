@@ -308,7 +308,7 @@ fn subtracted<C: Subtractable>(
         }
         let open = repaired.as_ref().map_or([0; 2], |repaired| repaired.open);
         if let Some(common) = repaired.and_then(|repaired| common(pair, layout, &difference, repaired)) {
-            answer.estimate = answer.estimate.with_common(&common).with_open(open);
+            answer.estimate = answer.estimate.with_common(&common).with_open(open.map(|sum| sum as f64));
         }
     }
     // Of identity tables alone: the others are as they were published. Far more than rows of single packets show.
@@ -434,7 +434,7 @@ fn finecomb(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Un
         answer.estimate = answer.estimate.with_common(&common.estimate);
         // Beside the error of rows, those few that were chosen do not count.
         if answer.estimate.method == Method::Sums {
-            answer.estimate = answer.estimate.with_open(open);
+            answer.estimate = answer.estimate.with_open(open.map(|sum| sum as f64));
             difference.chosen = chosen;
         }
         // Those rows need no longer make anybody doubt the others.

@@ -30,6 +30,9 @@
 //! where the one behind it has begun. Around the first interval, the one before is looked into as well.
 //! An end's first and last interval, cut by the recording, are left out.
 //!
+//! Of packets that look alike on both sides of an edge, one may stand for another: where times do not tell them apart, the mean's bounds reach over
+//! what that may change.
+//!
 //! # Stamps
 //!
 //! Where an end's times go back by a second or more, its control frames say that its clock was not locked, and the interval has no
@@ -51,8 +54,8 @@
 //!
 //! # Test plan
 //!
-//! Against the truth of made-up packets: lost ones, repeated ones, late and early ones at edges, none at all, clocks an interval
-//! apart, intervals that have nothing in common. Ends with different keys, none, other configurations. An end that sends
+//! Against the truth of made-up packets: lost ones, repeated ones, late and early ones at edges, ones that look alike
+//! on both sides of them, none at all, clocks an interval apart, intervals that have nothing in common. Ends with different keys, none, other configurations. An end that sends
 //! garbage or bytes at random, stops, drips, answers something else or twice, sends symbols for ever: left with the reason, in bounded time. Against `measure` and exact matching:
 //! `host/cli/tests/exchange.rs`.
 
@@ -67,6 +70,7 @@ use std::io;
 use std::time::Duration;
 use thiserror::Error;
 
+mod alike;
 mod answering;
 mod asking;
 mod channel;

@@ -55,7 +55,13 @@ impl Figures {
         }
         let chosen = Further::chosen(further.clone());
         if chosen > 0 {
-            quantity::remark_on_mean(&mut delays, Remark::Chosen(chosen));
+            quantity::remark_on(&mut delays, &quantity::MEAN, Remark::Chosen(chosen));
+        }
+        let across = Further::across(further.clone());
+        if across > 0 {
+            for what in [&quantity::LOST, &quantity::MEAN] {
+                quantity::remark_on(&mut delays, what, Remark::Across(across));
+            }
         }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust.or(overall.representative.err())));

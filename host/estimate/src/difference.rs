@@ -58,6 +58,8 @@ pub struct Difference {
     pub repeated: Option<u64>,
     /// How many packets of either end's others look like, so that which one of them the other end has seen was chosen by their times.
     pub chosen: u64,
+    /// How many packets look like some of an interval beside theirs, so that which are whose was chosen by where clocks cut them.
+    pub across: u64,
     /// Of those received, how many the sender has in the interval before: late ones.
     pub late: u64,
     /// Of those received, how many the sender has in the next interval: early ones.

@@ -40,11 +40,20 @@ impl Further {
 
     /// Of how many packets it was chosen by their times which ones both ends have seen.
     pub fn chosen<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
-        let chosen = answers.map(|answer| match answer {
+        Further::count(answers, |difference| difference.chosen)
+    }
+
+    /// How many packets look like some of an interval beside theirs, so that which are whose is a guess.
+    pub fn across<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
+        Further::count(answers, |difference| difference.across)
+    }
+
+    fn count<'a>(answers: impl Iterator<Item = &'a Further>, of: impl Fn(&Difference) -> u64) -> u64 {
+        let counts = answers.map(|answer| match answer {
             Further::Singles(_) => 0,
-            Further::Difference(difference) => difference.chosen,
+            Further::Difference(difference) => of(difference),
         });
-        chosen.fold(0, u64::saturating_add)
+        counts.fold(0, u64::saturating_add)
     }
 
     /// The quantities of several intervals' answers, kind by kind. `distrust` is why delays that can be computed mean

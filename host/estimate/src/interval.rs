@@ -89,14 +89,15 @@ impl Estimate {
     }
 
     /// The same where the sum of delays may be so many nanoseconds less and so many more, because of packets that look alike it is not known
-    /// which ones both ends have seen.
-    pub fn with_open(self, [less, more]: [u64; 2]) -> Self {
+    /// which ones both ends have seen. What was open before stays so. Less than none less, or more, is a sum that is wrong.
+    pub fn with_open(self, [less, more]: [f64; 2]) -> Self {
         let Ok(mean) = self.mean.as_ref().copied().map(|mean| mean.within_bounds()) else { return self };
-        if [less, more] == [0, 0] || self.delivered == 0 {
+        if [less, more] == [0.0, 0.0] || self.delivered == 0 {
             return self;
         }
         let packets = self.delivered as f64;
-        let bounds = Range { lower: mean - less as f64 / packets, upper: mean + more as f64 / packets };
+        let known = self.bracket.unwrap_or(Range { lower: mean, upper: mean });
+        let bounds = Range { lower: known.lower - less / packets, upper: known.upper + more / packets };
         Estimate { mean: Ok(Mean::between(bounds, mean)), bracket: Ok(bounds), ..self }
     }
 

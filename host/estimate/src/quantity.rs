@@ -158,6 +158,11 @@ pub enum Remark {
         /// Of how many packets.
         u64,
     ),
+    /// Which of the packets that look alike on both sides of an interval's edge are the interval's is not known.
+    Across(
+        /// Of how many packets.
+        u64,
+    ),
     /// A number of packets is estimated from rows.
     Estimated {
         /// At least so many packets were lost.
@@ -193,6 +198,11 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets that only one end has seen look like others, as repeated ones do; which of them it was is a guess by their \
                  times, and the 95 % interval and the bracket reach over all choices"
+            ),
+            Remark::Across(packets) => write!(
+                f,
+                "{packets} packets look like others of an interval beside theirs, and clocks cut intervals: which are whose is a guess, a loss among them \
+                 may be another interval's, and the mean's 95 % interval and bracket reach over what their delays may be"
             ),
             Remark::Estimated { lost, surplus } => write!(
                 f,
@@ -470,10 +480,10 @@ pub fn look_for_unsampled(quantities: &mut [Quantity], delays: &[i64]) {
     }
 }
 
-/// Remarks on the mean, unless there is something to know of it already.
-pub fn remark_on_mean(quantities: &mut [Quantity], remark: Remark) {
-    let means = quantities.iter_mut().filter(|each| std::ptr::eq(each.what, &MEAN) && each.value.is_ok());
-    means.for_each(|mean| mean.remark = mean.remark.or(Some(remark)));
+/// Remarks on a quantity, unless there is something to know of it already.
+pub fn remark_on(quantities: &mut [Quantity], what: &Definition, remark: Remark) {
+    let these = quantities.iter_mut().filter(|each| std::ptr::eq(each.what, what) && each.value.is_ok());
+    these.for_each(|each| each.remark = each.remark.or(Some(remark)));
 }
 
 /// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and

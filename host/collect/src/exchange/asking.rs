@@ -1,5 +1,6 @@
 //! The sender's end: it asks, and evaluates interval by interval.
 
+use super::alike::{Alike, Delays};
 use super::answering::{RELEASE, halves, name, to_symbols};
 use super::channel::{Channel, Said, What};
 use super::intervals::Intervals;
@@ -11,7 +12,7 @@ use crate::pair::Interval;
 use crate::report::unit;
 use crate::verdict::{self, Doubt};
 use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols, bound, by_counts, more_than, rows_for};
-use deltaline_estimate::{Difference, Further};
+use deltaline_estimate::{Difference, Estimate, Further, Method, Reason};
 use deltaline_model::sketch::digest;
 use deltaline_model::sketch::identity_table::IdentityCell;
 use deltaline_model::sketch::packet_cache::{PacketCache, Sieve};
@@ -181,7 +182,7 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         self.spent = Spent { tables: watch.lap(), ..Spent::default() };
         let mut difference = self.difference(number, &raw)?;
         self.spent.difference = watch.lap();
-        let has_clocks = self.terms.length > 0;
+        let (has_clocks, id) = (self.terms.length > 0, PacketId::default());
         let late = self.previous.take().filter(|previous| previous.number.checked_add(1) == Some(number));
         if !difference.complete {
             // Packets of other intervals are among its own, where clocks cut it: then the verdict says so.
@@ -199,10 +200,14 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             forgive_cut(&mut interval);
         }
         self.spent.moves = watch.lap();
-        let foreign = self.times(number, &difference)?;
+        let alike = if has_clocks { self.alike(number) } else { vec![] };
+        let names: BTreeSet<u64> = alike.iter().map(|alike| name(id.halves_of(alike.hash))).collect();
+        let foreign = self.times(number, &difference, &alike)?;
+        let seen_alike = self.seen(number, &names)?;
         self.spent.times = watch.lap();
         let caches = [self.intervals.packets(number), &foreign];
         let mut evaluation = Evaluation::with_difference(&interval, caches, &difference);
+        leave_open(&mut evaluation, &alike, &seen_alike);
         name_times_that_go_back(&mut evaluation);
         let seen = [(Role::Sender, caches[0]), (Role::Receiver, caches[1])];
         evaluation.doubts.retain(|doubt| !matches!(doubt, Doubt::Coarse { .. }));
@@ -382,8 +387,21 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         Ok(moved.len())
     }
 
-    /// When the receiver saw packets of the identities that differ, if it saw any, and a sample of those that both have seen.
-    fn times(&mut self, number: u64, difference: &Difference) -> Result<PacketCache, ExchangeError> {
+    /// The packets that look alike in an interval and in those beside it.
+    fn alike(&self, number: u64) -> Vec<Alike> {
+        let none = PacketCache::default();
+        let beside = [number.checked_sub(1), number.checked_add(1)]
+            .map(|beside| beside.map_or(&none, |beside| self.intervals.packets(beside)));
+        Alike::all(self.intervals.packets(number), beside)
+    }
+
+    /// When the receiver saw packets of the identities that differ, if it saw any, and a sample of those that both have seen and that are not `alike`.
+    fn times(
+        &mut self,
+        number: u64,
+        difference: &Difference,
+        alike: &[Alike],
+    ) -> Result<PacketCache, ExchangeError> {
         let id = PacketId::default();
         let mut lost: HashMap<u64, usize> = HashMap::new();
         difference.only_sent.iter().for_each(|halves| *lost.entry(id.hash_of(*halves)).or_default() += 1);
@@ -395,10 +413,15 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         let mut names: BTreeSet<u64> =
             difference.only_received.iter().map(|halves| name(*halves)).chain(some).collect();
         // Of some that both have seen, to see how delays are distributed.
-        let unwanted = lost.keys().copied().collect();
+        let unwanted = lost.keys().copied().chain(alike.iter().map(|alike| alike.hash)).collect();
         let sample = sample(self.hashes(number), SAMPLE, &unwanted);
         names.extend(sample.into_iter().map(|hash| name(id.halves_of(hash))));
-        let mut cache = PacketCache::default();
+        self.seen(number, &names)
+    }
+
+    /// When the receiver saw packets of these names.
+    fn seen(&mut self, number: u64, names: &BTreeSet<u64>) -> Result<PacketCache, ExchangeError> {
+        let (id, mut cache) = (PacketId::default(), PacketCache::default());
         if names.is_empty() {
             return Ok(cache);
         }
@@ -411,6 +434,33 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             cache.remember(&[Hashed { hash, time, ..Hashed::default() }]);
         }
         Ok(cache)
+    }
+}
+
+/// Has an interval's mean reach over what the delays of packets may be that look like some of the intervals beside it, if the times at which the
+/// receiver has `seen` them do not tell them apart.
+fn leave_open(evaluation: &mut Evaluation, alike: &[Alike], seen: &PacketCache) {
+    let hashes: Vec<u64> = alike.iter().map(|alike| alike.hash).collect();
+    let times = seen.all_times(&hashes).unwrap_or_default();
+    let delays = evaluation.further.iter().find_map(Further::singles);
+    let delays = delays.and_then(|singles| Delays::around(singles.delays()));
+    let (mut open, mut packets) = ([0.0; 2], 0);
+    for (alike, times) in alike.iter().zip(times) {
+        let by = delays.map_or(Some([f64::INFINITY; 2]), |delays| alike.open(&times, delays));
+        let Some([less, more]) = by else { continue };
+        open = [open[0] + less, open[1] + more];
+        packets += alike.packets();
+    }
+    if let Ok((estimate, _)) = &mut evaluation.result
+        && estimate.method == Method::Sums
+    {
+        let unknown = Estimate { mean: Err(Reason::Guessed), bracket: Err(Reason::Guessed), ..*estimate };
+        *estimate = if open == [f64::INFINITY; 2] { unknown } else { estimate.with_open(open) };
+    }
+    for further in &mut evaluation.further {
+        if let Further::Difference(found) = further {
+            found.across = packets;
+        }
     }
 }
 
