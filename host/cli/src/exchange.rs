@@ -21,6 +21,7 @@ use deltaline_capture::filter::Filter;
 use deltaline_collect::exchange::{Asked, Costs, ExchangeError, Refusal, Terms, answer, ask};
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_design::random_seed;
+use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, MEAN};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
@@ -337,6 +338,17 @@ impl CostsOutput {
     }
 }
 
+/// Recordings between which nothing takes any time.
+fn remark_on_same(summary: &Summary) -> Option<String> {
+    let is_none = |what: &Definition| {
+        let delay = summary.overall.find(what.name).and_then(|delay| delay.value.ok());
+        delay.is_some_and(|delay| delay.to_f64() == 0.0)
+    };
+    [&MEAN, &LEAST, &GREATEST].into_iter().all(is_none).then(|| {
+        "all delays are zero: both ends seem to read the same recording, or copies of it; give each end its own".into()
+    })
+}
+
 pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     let end = &arguments.end;
     let terms = terms(end)?;
@@ -366,6 +378,7 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     let mut warnings = interval_remarks(&evaluations);
     warnings.extend(summary.findings.iter().map(ToString::to_string));
     warnings.extend(cut.remarks());
+    warnings.extend(remark_on_same(&summary));
     let costs = CostsOutput::of(&costs);
     if arguments.json {
         let intervals = summary.intervals.iter().map(IntervalOutput).collect();

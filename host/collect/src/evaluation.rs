@@ -291,10 +291,6 @@ fn subtracted<C: Subtractable>(
     // Sums are of all packets.
     difference.complete &= is_sampled || sums.is_none_or(|sums| difference.agrees_with(&sums, &digest));
     let mut answer = of_table(pair, cells, layout, sums)?;
-    if difference.complete {
-        // It is known which packets differ: rows that show more at the receiver are no reason to doubt the others.
-        answer.rows = Rows { surplus: 0, foreign: 0, ..answer.rows };
-    }
     let known = sums.filter(|_| !is_sampled).zip(caches);
     if let Some((sums, caches)) = known {
         let single = delays(caches[0], caches[1]);
@@ -310,6 +306,16 @@ fn subtracted<C: Subtractable>(
         if let Some(common) = repaired.and_then(|repaired| common(pair, layout, &difference, repaired)) {
             answer.estimate = answer.estimate.with_common(&common).with_open(open.map(|sum| sum as f64));
         }
+    }
+    if difference.complete {
+        // It is known which packets differ: rows that show more at the receiver are no reason to doubt the others.
+        answer.rows = match is_sampled {
+            true => Rows { surplus: 0, foreign: 0, ..answer.rows },
+            false => {
+                let totals = [pair.sender.totals.packets, pair.receiver.totals.packets];
+                answer.rows.with_known(totals, difference.only_sent.len() as u64, difference.foreign())
+            }
+        };
     }
     // Of identity tables alone: the others are as they were published. Far more than rows of single packets show.
     if let (Kind::IDENTITY_TABLE, true, Some((_, [sent, received]))) =

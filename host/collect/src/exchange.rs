@@ -28,7 +28,9 @@
 //! one in which it was sent: the receiver looks for packets that the sender misses in its next interval and moves them, before that one's
 //! turn comes; packets that came before their time, by the receiver's clock, it moves on. So an interval is ready
 //! where the one behind it has begun. Around the first interval, the one before is looked into as well.
-//! An end's first and last interval, cut by the recording, are left out.
+//! An end's first and last interval, cut by the recording, are left out; so are those of which, by delays that they show, packets may have
+//! passed before a recording began or after it ended. Where delays by the ends' clocks are longer than an interval, either way, not all packets are
+//! looked for where they are, and the interval is void.
 //!
 //! Of packets that look alike on both sides of an edge, one may stand for another: where times do not tell them apart, the mean's bounds reach over
 //! what that may change.

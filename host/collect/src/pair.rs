@@ -136,6 +136,20 @@ impl Pair<'_> {
 }
 
 impl Rows {
+    /// The same where all packets that differ are known: of those that were `sent` and `received`, so many are `lost` and so many `foreign`.
+    pub(crate) fn with_known(self, [sent, received]: [u64; 2], lost: u64, foreign: u64) -> Self {
+        let packets = sent.saturating_add(received).max(1);
+        Rows {
+            equal: sent.saturating_sub(lost) as usize,
+            foreign: 0,
+            vouched: true,
+            short: lost as usize,
+            surplus: foreign as usize,
+            apart_share: lost.saturating_add(foreign) as f64 / packets as f64,
+            ..self
+        }
+    }
+
     /// Whether rows that look equal are likely to hold other packets, because no digests vouch for them.
     ///
     /// Let losses and surplus packets fall into rows by chance: then of e equal rows s u / e have lost as many as they gained,

@@ -11,7 +11,7 @@ use crate::truth::{Exact, Stamps};
 use crate::verdict::Doubt;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
 use deltaline_estimate::{
-    Block, ClockDoubt, Confidence, Estimate, Further, Loss, Method, Overall, Reason, Stratified,
+    ALTERED, Block, ClockDoubt, Confidence, Estimate, Further, Loss, Method, Overall, Reason, Stratified,
     clock_doubts, combine, wild_stamps,
 };
 use deltaline_model::time::Timestamp;
@@ -51,7 +51,10 @@ impl Figures {
     ) -> Self {
         let mut delays = quantity::of_delays(overall, distrust);
         if let Some((lost, gained)) = Further::known(further.clone()) {
-            quantity::put_known(&mut delays, overall.sent, lost, gained);
+            match distrust {
+                Some(Reason::Unrelated) => quantity::refuse_losses(&mut delays, Reason::Unrelated),
+                _ => quantity::put_known(&mut delays, overall.sent, lost, gained),
+            }
         }
         let chosen = Further::chosen(further.clone());
         if chosen > 0 {
@@ -249,6 +252,7 @@ impl Summary {
             findings.extend(clock_doubts(&blocks(evaluations, base)).into_iter().map(Finding::Clock));
         }
         findings.extend(wild(evaluations, distrusted));
+        findings.extend(altered(evaluations, distrusted));
         figures.clock_doubt = clock_doubt(evaluations, &findings);
         let mut summary = Summary { overall: figures, intervals: intervals.collect(), findings };
         summary.refuse_wrong_stamps(evaluations.iter().map(has_wrong_stamps));
@@ -294,6 +298,22 @@ fn wild(evaluations: &[Evaluation], distrust: Option<Reason>) -> Option<Finding>
     let delays = singles.iter().flat_map(|each| each.delays()).copied();
     wild_stamps(delays).filter(|_| distrust.is_none()).map(Finding::Clock)
 }
+
+/// Packets that look lost and foreign because they are not what was sent any more, if they are that many.
+fn altered(evaluations: &[Evaluation], distrust: Option<Reason>) -> Option<Finding> {
+    let further = || evaluations.iter().flat_map(|each| &each.further);
+    let (lost, _) = Further::known(further()).filter(|_| distrust != Some(Reason::Unrelated))?;
+    let foreign = further().filter_map(|further| match further {
+        Further::Difference(difference) => Some(difference.foreign()),
+        Further::Singles(_) => None,
+    });
+    let (foreign, sent) = (foreign.sum::<u64>(), evaluations.iter().filter_map(|each| each.sender));
+    let sent: u64 = sent.map(|totals| totals.packets).sum();
+    (lost.min(foreign) > sent / ALTERED_ONE_IN).then_some(Finding::Altered { lost, foreign })
+}
+
+/// One packet in how many may be missing at the receiver, and as many be foreign there, before it is spoken of: traffic of others passes many receivers.
+const ALTERED_ONE_IN: u64 = 20;
 
 /// Whether an interval's sums hold times that cannot be right.
 fn has_wrong_stamps(evaluation: &Evaluation) -> bool {
@@ -363,6 +383,18 @@ pub enum Finding {
         /// By how many nanoseconds at least.
         f64,
     ),
+    /// Many packets are missing at the receiver, and many are there that were not sent.
+    #[error(
+        "{lost} packets are missing at the receiver and {foreign} are there that were not sent: unless these are other traffic, {}; then so many \
+         losses are none",
+        ALTERED
+    )]
+    Altered {
+        /// Those that are missing.
+        lost: u64,
+        /// Those that were not sent.
+        foreign: u64,
+    },
     /// The clocks did not run alike.
     #[error("{0}")]
     Clock(ClockDoubt),

@@ -103,6 +103,18 @@ pub enum Void {
         /// The end that is missing.
         role: Role,
     },
+    /// Packets of an exchange may be farther from where they were sent than they are looked for.
+    #[error(
+        "by the ends' clocks packets arrived up to {} {} they were sent, which is more than an interval of {}: those that are still farther away are not \
+         found and would look lost: the interval is void; set the clocks alike, or take longer intervals",
+        duration(delay.unsigned_abs() as f64), if *delay < 0 { "before" } else { "after" }, duration(*length as f64)
+    )]
+    Beyond {
+        /// The delay that is farthest from none, in nanoseconds.
+        delay: i64,
+        /// The intervals' length in nanoseconds.
+        length: u64,
+    },
     /// No delimiter ended or started the interval.
     #[error(
         "the clock, a pin or a register cut the {role}'s interval, so that packets in flight at the cut lie in different \

@@ -118,6 +118,11 @@ impl Difference {
         self.doubt().is_none().then_some(self.only_sent.len() as u64)
     }
 
+    /// Packets that only the receiver has seen and that are no repeated ones, as far as they are known.
+    pub fn foreign(&self) -> u64 {
+        (self.only_received.len() as u64).saturating_sub(self.repeated.unwrap_or(0))
+    }
+
     /// Packets that arrived without having been sent, if all packets that differ are known.
     pub fn gained(&self) -> Option<u64> {
         self.doubt().is_none().then_some(self.only_received.len() as u64)

@@ -146,7 +146,7 @@ pub use mean::{Mean, Range, Skew, Uncertainty};
 pub use observation::{Observation, ObservationError};
 pub use offset::{OffsetBounds, offset_bounds};
 pub use quantile::{Quantile, Singles, quantile, singles_needed};
-pub use reason::Reason;
+pub use reason::{ALTERED, Reason};
 pub use rounding::Rounding;
 pub use sampling::prefixes_for_loss;
 pub use sums::{EndSums, Sums};

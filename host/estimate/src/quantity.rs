@@ -437,6 +437,11 @@ pub fn refuse_delays(quantities: &mut [Quantity], reason: Reason) {
     refuse(quantities, &[&MEAN, &BRACKET, &DEVIATION, &PAPER_DEVIATION], reason);
 }
 
+/// Takes losses and gains out of quantities, for this reason.
+pub fn refuse_losses(quantities: &mut [Quantity], reason: Reason) {
+    refuse(quantities, &[&LOST, &SURPLUS], reason);
+}
+
 /// Takes the mean with its range out of quantities, for this reason; its bounds stay.
 pub fn refuse_mean(quantities: &mut [Quantity], reason: Reason) {
     refuse(quantities, &[&MEAN], reason);

@@ -1,5 +1,9 @@
 //! Why a quantity is not identifiable.
 
+/// What makes other packets of those that were sent.
+pub const ALTERED: &str = "something makes other packets of them: another snap length at one end, fragmentation, address translation (NAT), a tunnel, \
+     rewritten headers, or a network card that cuts and joins packets (TSO, GRO)";
+
 /// Why a quantity cannot be determined from what the two ends reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Reason {
@@ -127,8 +131,9 @@ pub enum Reason {
     ),
     /// The two ends' rows have nothing to do with each other.
     #[error(
-        "the two ends have not seen the same packets: as many rows hold more packets at the receiver as hold fewer, which \
-         loss cannot do; check that the two captures are of the same traffic and time"
+        "the two ends have not seen the same packets: about as many are missing at the receiver as only it has, by rows or one by one, which loss \
+         cannot do; check that the two captures are of the same traffic and time, by clocks that agree, and whether {}",
+        ALTERED
     )]
     Unrelated,
     /// The ends' first packets, and their last ones, are too far apart for sums of delays, which wrap.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 
 /// Release of the exchange.
-pub(super) const RELEASE: u64 = 3;
+pub(super) const RELEASE: u64 = 4;
 
 /// The interval that is spoken of.
 struct Current {
@@ -38,7 +38,7 @@ pub fn answer<S: Read + Write>(
     let started = processor_time();
     let mut channel = Channel::new(stream, terms, Role::Receiver);
     let theirs = greeting(&mut channel, terms)?;
-    let mut intervals = Intervals::of(terms.length == 0, next);
+    let mut intervals = Intervals::of(terms.length, next);
     let own = ((random >> 32) as u32, random as u32);
     let first = intervals.first();
     channel.say(What::Greeting, own, &[theirs, u64::from(first.is_some()), first.unwrap_or(0)])?;
@@ -109,7 +109,8 @@ fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
             let (key, clock) = (channel.key.clone(), intervals.clock(number));
             let frames = table(terms, Role::Receiver, key, about, intervals.packets(number), clock)
                 .ok_or(ExchangeError::Full)?;
-            channel.say(What::Table, about, &[u64::from(is_whole), frames.len() as u64])?;
+            let [from, until] = intervals.recorded();
+            channel.say(What::Table, about, &[u64::from(is_whole), frames.len() as u64, from, until])?;
             frames.iter().try_for_each(|frame| channel.send(frame))?;
             current.words += frames.iter().map(|frame| frame.len() / 8).sum::<usize>();
             return channel.flush();

@@ -10,7 +10,7 @@ use crate::delays::{SAMPLE, sample};
 use crate::evaluation::{Evaluation, sums};
 use crate::pair::Interval;
 use crate::report::unit;
-use crate::verdict::{self, Doubt};
+use crate::verdict::{self, Doubt, Void};
 use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols, bound, by_counts, more_than, rows_for};
 use deltaline_estimate::{Difference, Estimate, Further, Method, Reason};
 use deltaline_model::sketch::digest;
@@ -77,9 +77,10 @@ pub fn ask<S: Read + Write>(
     let mut asker = Asker {
         channel: Channel::new(stream, terms, Role::Sender),
         terms,
-        intervals: Intervals::of(terms.length == 0, next),
+        intervals: Intervals::of(terms.length, next),
         question: 0,
         previous: None,
+        recorded: [0; 2],
         spent: Spent::default(),
     };
     let theirs = asker.greet(random)?;
@@ -91,28 +92,35 @@ pub fn ask<S: Read + Write>(
         (_, Some(ours), Some(theirs)) => ours.max(theirs).checked_add(1),
         _ => None,
     };
-    let (mut evaluations, mut numbers, mut spent) = (vec![], vec![], vec![]);
+    let mut found = vec![];
     if terms.length == 0 {
         asker.intervals.go_to(0)?;
     }
     while let Some(next) = number {
-        let found = if terms.length == 0 { Some(next) } else { asker.intervals.next_from(next)? };
-        let Some(here) = found.filter(|here| terms.length == 0 || asker.intervals.is_whole(*here)) else {
+        let here = if terms.length == 0 { Some(next) } else { asker.intervals.next_from(next)? };
+        let Some(here) = here.filter(|here| terms.length == 0 || asker.intervals.is_whole(*here)) else {
             break;
         };
         let Some(evaluation) = asker.interval(here)? else { break };
-        evaluations.push(evaluation);
-        numbers.push(here);
-        spent.push(asker.spent);
+        found.push((evaluation, here, asker.spent));
         number = here.checked_add(1).filter(|_| terms.length > 0);
     }
-    if evaluations.is_empty() {
+    let Asker { channel, intervals, question, recorded, .. } = asker;
+    // It is known now how far recordings reach.
+    let recorded = [intervals.recorded(), recorded];
+    found.retain(|(evaluation, number, _)| is_recorded(evaluation, *number, terms.length, recorded));
+    if found.is_empty() {
         return Err(apart);
     }
-    let Asker { channel, intervals, question, .. } = asker;
+    let mut asked = Asked { evaluations: vec![], numbers: vec![], spent: vec![], costs: Costs::default() };
+    for (evaluation, number, spent) in found {
+        asked.evaluations.push(evaluation);
+        asked.numbers.push(number);
+        asked.spent.push(spent);
+    }
     let processor = processor_time().saturating_sub(started).saturating_sub(intervals.reading);
     let costs = Costs { processor, questions: question.into(), packets: intervals.most, ..channel.costs };
-    Ok(Asked { evaluations, numbers, spent, costs })
+    Ok(Asked { costs, ..asked })
 }
 
 /// Tells how long it is since it was last asked.
@@ -138,6 +146,8 @@ struct Asker<'a, S, F> {
     intervals: Intervals<F>,
     question: u32,
     previous: Option<Previous>,
+    /// From when to when the receiver has seen packets, as far as it has read them.
+    recorded: [u64; 2],
     /// Of the interval that is spoken of.
     spent: Spent,
 }
@@ -208,6 +218,9 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         let caches = [self.intervals.packets(number), &foreign];
         let mut evaluation = Evaluation::with_difference(&interval, caches, &difference);
         leave_open(&mut evaluation, &alike, &seen_alike);
+        if let Some(void) = beyond(&evaluation, self.terms.length) {
+            (evaluation.result, evaluation.further) = (Err(void.into()), vec![]);
+        }
         name_times_that_go_back(&mut evaluation);
         let seen = [(Role::Sender, caches[0]), (Role::Receiver, caches[1])];
         evaluation.doubts.retain(|doubt| !matches!(doubt, Doubt::Coarse { .. }));
@@ -227,9 +240,10 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
     /// Both ends' tables, if the interval is whole at the receiver.
     fn tables(&mut self, number: u64) -> Result<Option<Interval>, ExchangeError> {
         let answer = self.ask(What::Table, number, &[number])?;
-        let &[is_whole, frames] = answer.as_slice() else {
+        let &[is_whole, frames, from, until] = answer.as_slice() else {
             return Err(ExchangeError::Rules("no table"));
         };
+        self.recorded = [from, until];
         let expected = u64::from(self.terms.configuration.shape().fragments());
         if frames != expected {
             return Err(ExchangeError::Rules("a table of another size"));
@@ -462,6 +476,28 @@ fn leave_open(evaluation: &mut Evaluation, alike: &[Alike], seen: &PacketCache) 
             found.across = packets;
         }
     }
+}
+
+/// Why packets of an interval may be where nobody looks for them, if so: sent at its end they are found if they take less than another interval. Of
+/// those that take as long as two, none is found: such delays come of wrong stamps.
+fn beyond(evaluation: &Evaluation, length: u64) -> Option<Void> {
+    let singles = evaluation.further.iter().find_map(Further::singles).filter(|_| length > 0)?;
+    let found = singles.delays().iter().filter(|delay| delay.unsigned_abs() < length.saturating_mul(2));
+    let delay = *found.max_by_key(|delay| delay.unsigned_abs())?;
+    (delay.unsigned_abs() > length).then_some(Void::Beyond { delay, length })
+}
+
+/// Whether both ends recorded, from when to when it is said in nanoseconds since the Unix epoch, while an interval's packets passed and while its
+/// packets of the other end did, as long as delays are those that it shows.
+fn is_recorded(evaluation: &Evaluation, number: u64, length: u64, [sender, receiver]: [[u64; 2]; 2]) -> bool {
+    let singles = evaluation.further.iter().find_map(Further::singles).filter(|_| length > 0);
+    let delays = singles.iter().flat_map(|singles| singles.delays());
+    let sound = delays.copied().filter(|delay| delay.unsigned_abs() <= length).map(i128::from);
+    let Some((least, most)) = sound.clone().min().zip(sound.max()) else { return true };
+    let begin = i128::from(number) * i128::from(length);
+    let end = begin + i128::from(length);
+    let holds = |[from, until]: [u64; 2], begin, end| i128::from(from) <= begin && end <= i128::from(until);
+    holds(receiver, begin + least, end + most) && holds(sender, begin - most, end - least)
 }
 
 /// Judges an interval anew, whose packets are where they belong although clocks cut it.

@@ -7,7 +7,7 @@
 use super::{Clock, ExchangeError, MOST_HELD, processor_time};
 use deltaline_estimate::WRONG_BY;
 use deltaline_model::sketch::packet_cache::PacketCache;
-use deltaline_model::time::{AbsoluteTime, TimeBase};
+use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -22,7 +22,10 @@ pub(super) struct Intervals<F> {
     first: Option<u64>,
     /// When a recording without intervals began.
     began: Option<AbsoluteTime>,
-    is_whole: bool,
+    /// Of an interval, in nanoseconds; zero if the recording is one as a whole.
+    length: u64,
+    /// The recording's first moment, and the last one that was read.
+    recorded: Option<[u64; 2]>,
     /// The last one that was read.
     newest: Option<u64>,
     has_ended: bool,
@@ -33,9 +36,9 @@ pub(super) struct Intervals<F> {
 }
 
 impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
-    /// An end's intervals. Of a recording that is one interval as a whole, the number that `next` gives is when it began, in
-    /// seconds since the Unix epoch, and it is number 0 here.
-    pub(super) fn of(is_whole: bool, next: F) -> Self {
+    /// An end's intervals of this length in nanoseconds. Of a recording that is one interval as a whole, of length zero, the number that `next` gives
+    /// is when it began, in seconds since the Unix epoch, and it is number 0 here.
+    pub(super) fn of(length: u64, next: F) -> Self {
         let mut intervals = Intervals {
             next,
             held: BTreeMap::new(),
@@ -43,7 +46,8 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
             none: PacketCache::default(),
             first: None,
             began: None,
-            is_whole,
+            length,
+            recorded: None,
             newest: None,
             has_ended: false,
             reading: Duration::ZERO,
@@ -58,7 +62,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         let before = processor_time();
         match (self.next)() {
             // A number that does not rise would be forgotten.
-            Some((seconds, mut packets)) if self.is_whole => {
+            Some((seconds, mut packets)) if self.length == 0 => {
                 self.began.get_or_insert(AbsoluteTime { base: TimeBase::Unix, seconds });
                 self.watch(0, &packets);
                 packets.move_behind(self.held.entry(0).or_default(), |_| true);
@@ -67,6 +71,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
             Some((number, mut packets)) => {
                 let number = self.newest.map_or(number, |newest| newest.max(number));
                 self.watch(number, &packets);
+                self.extend(number, &packets);
                 packets.move_behind(self.held.entry(number).or_default(), |_| true);
                 self.newest = Some(number);
             }
@@ -87,6 +92,24 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         if goes_back {
             self.back.insert(number);
         }
+    }
+
+    /// Notes from when to when an interval's packets were seen. A wrong stamp, which lies outside of it, says nothing.
+    fn extend(&mut self, number: u64, packets: &PacketCache) {
+        let begin = number.saturating_mul(self.length);
+        let since = |time: Timestamp| time.nanoseconds_since(Timestamp::from_nanoseconds(begin));
+        let seen =
+            packets.sightings().into_iter().flatten().filter_map(|(_, time)| since(time).try_into().ok());
+        for since in seen.filter(|since: &u64| *since < self.length) {
+            let moment = begin.saturating_add(since);
+            let [from, until] = self.recorded.unwrap_or([moment; 2]);
+            self.recorded = Some([from.min(moment), until.max(moment)]);
+        }
+    }
+
+    /// From when to when packets were seen, as far as they were read, in nanoseconds since the Unix epoch; zeros if it is not known.
+    pub(super) fn recorded(&self) -> [u64; 2] {
+        self.recorded.unwrap_or_default()
     }
 
     fn packets_held(&self) -> u64 {
@@ -162,13 +185,15 @@ mod tests {
     fn intervals_go_on_and_are_forgotten() {
         let packets = |number: u64| {
             let mut packets = PacketCache::default();
-            packets.remember(&[Hashed { hash: number, ..Hashed::default() }]);
+            let time = Timestamp::from_nanoseconds(1000 * number + 7);
+            packets.remember(&[Hashed { hash: number, time, ..Hashed::default() }]);
             (number, packets)
         };
         let mut given = [3, 4, 5, 9, 8, 20].into_iter().map(packets);
-        let mut intervals = Intervals::of(false, || given.next());
+        let mut intervals = Intervals::of(1000, || given.next());
         assert_eq!(intervals.first(), Some(3));
         intervals.go_to(4).unwrap();
+        assert_eq!(intervals.recorded(), [3007, 5007]);
         assert!(intervals.is_whole(4) && !intervals.is_whole(5));
         assert_eq!(intervals.next_from(6).unwrap(), Some(9));
         assert_eq!(intervals.held.keys().copied().collect::<Vec<_>>(), [5, 9]);

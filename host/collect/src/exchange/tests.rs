@@ -255,6 +255,62 @@ fn clocks_an_interval_apart_are_bound_all_the_same() {
     }
 }
 
+/// What an operator gets whose clocks are set badly, or whose recordings do not begin and end together: the right loss or none.
+#[test]
+fn no_loss_comes_of_clocks_that_are_apart_or_of_recordings_edges() {
+    let length = 20 * MS;
+    let sent = stream(20_000);
+    for offset in [-60, -24, -18, 0, 17, 24, 36, 60] {
+        // The receiver's recording begins 35 ms later than the sender's and ends 30 ms earlier, and the other way round.
+        for is_receiver in [true, false] {
+            let (all, truth) = path(&sent, offset * MS as i64, length);
+            let within = |packets: &[(u64, u64)], by: u64| -> Vec<(u64, u64)> {
+                let during = 1000 * MS + 35 * MS + by..1200 * MS - 30 * MS + by;
+                packets.iter().copied().filter(|(_, time)| during.contains(time)).collect()
+            };
+            let (sent, received) = match is_receiver {
+                true => (sent.clone(), within(&all, 0u64.wrapping_add_signed(offset * MS as i64))),
+                false => (within(&sent, 0), all),
+            };
+            let asked = exchange(256, length, &sent, &received);
+            let mut usable = 0;
+            for (number, evaluation) in asked.numbers.iter().zip(&asked.evaluations) {
+                let figures = crate::summary::Summary::of(std::slice::from_ref(evaluation)).overall;
+                let lost = figures.find("lost").unwrap().value;
+                if let Ok(lost) = lost {
+                    assert_eq!(lost.to_f64(), truth[number].0 as f64, "{offset} {is_receiver} {number}");
+                    assert!((mean(evaluation) - truth[number].2).abs() < 0.01);
+                    usable += 1;
+                }
+            }
+            assert_eq!(usable >= 4, i64::abs(offset) < 20, "{offset} {is_receiver}: {usable}");
+        }
+    }
+}
+
+/// Something on the way makes other packets of some, as translation, fragmentation or another snap length do: these are not lost.
+#[test]
+fn packets_that_are_altered_on_the_way_are_not_called_lost() {
+    use crate::summary::{Finding, Summary};
+    let sent = stream(20_000);
+    for (altered, is_refused) in [(17, true), (14, true), (4, false), (0, false)] {
+        let alter = |(number, time): &(u64, u64)| match number % 20 < altered {
+            true => (number + 1_000_000, time + MS),
+            false => (*number, time + MS),
+        };
+        // One in 50 is lost besides.
+        let received: Vec<_> = sent.iter().filter(|(number, _)| number % 50 != 49).map(alter).collect();
+        let Summary { overall, findings, .. } = Summary::of(&exchange(64, 0, &sent, &received).evaluations);
+        for name in ["lost", "surplus", "mean"] {
+            assert_eq!(overall.find(name).unwrap().value.is_err(), is_refused, "{altered} {name}");
+        }
+        let is_said = findings.iter().any(|finding| finding.to_string().contains("NAT"));
+        assert_eq!(is_said, altered > 0, "{altered} {findings:?}");
+        let is_altered = findings.iter().any(|finding| matches!(finding, Finding::Altered { .. }));
+        assert_eq!(is_altered, altered == 4);
+    }
+}
+
 #[test]
 fn without_common_intervals_there_is_no_result() {
     let terms = terms(64, 20 * MS, None);
@@ -444,7 +500,9 @@ fn an_end_that_breaks_the_rules_is_left() {
     assert!(says(What::Table, |it| vec![Message { interval: 5, ..it }]).contains("another question"));
     assert!(says(What::Table, |it| vec![Message { role: Role::Sender, ..it }]).contains("own role"));
     assert!(says(What::Table, |it| vec![Message { what: 99, ..it }]).contains("unknown"));
-    assert!(says(What::Table, |it| vec![Message { words: vec![1, 60_000], ..it }]).contains("another size"));
+    assert!(
+        says(What::Table, |it| vec![Message { words: vec![1, 60_000, 0, 0], ..it }]).contains("another size")
+    );
     assert!(says(What::Table, |it| vec![Message { part: 1, parts: 2, ..it }]).contains("out of order"));
     assert!(says(What::Greeting, |it| vec![Message { words: vec![12, 1, 0], ..it }]).contains("not for us"));
     assert!(says(What::Greeting, |it| vec![Message { words: vec![], ..it }]).contains("no greeting"));
