@@ -47,6 +47,7 @@
 //!
 //! `sim/cosim`: keys, one a cycle, and with pauses, sampled and not, against the model's tables; packets around a change of
 //! the copy; drains at once behind it while the other copy is updated; counts that wrap; planted faults.
+//! `hdl/formal/identity_table.v`: any pattern of packets, any drain.
 
 use crate::leaves::{Delay, Flop};
 use crate::module::module;
