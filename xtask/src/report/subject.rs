@@ -184,7 +184,7 @@ fn of_synopsis(design: &Design, synopsis: Kind, suffix: &str) -> Result<Subject,
         description,
         families: &[&ECP5],
         by_module: false,
-        devices: &["25f-6"],
+        devices: &["85f-6"],
         asic: false,
         ..subject
     })
