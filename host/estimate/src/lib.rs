@@ -9,6 +9,7 @@
 //! | the same over several intervals | [`combine`], to an [`Overall`] |
 //! | which packets only one end saw | [`difference`], from identity tables |
 //! | delay, loss and size of a flow | [`lds::LdsPair`] |
+//! | delay of a flow, from reference packets | [`interpolation::Interpolator`] |
 //! | quantiles of delay | [`quantile`], from [`Singles`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
@@ -116,6 +117,7 @@ mod combine;
 mod confidence;
 pub mod difference;
 mod further;
+pub mod interpolation;
 mod interval;
 pub mod lds;
 mod loss;
