@@ -1,5 +1,5 @@
 //! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`, `flows`,
-//! `store`, `query`, `plan`, `size`, `completions` and `manual`.
+//! `store`, `query`, `plan`, `stamp`, `size`, `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -48,6 +48,7 @@ mod report;
 mod show;
 mod signals;
 mod size;
+mod stamp;
 mod store;
 mod truth;
 mod wrong_stamps;
@@ -151,6 +152,9 @@ enum Command {
     /// where it passes an m-router, and a segment that many paths have in common is probed once (MPLANE, section VI of the LDA paper).
     #[command(after_help = plan::EXAMPLES, after_long_help = plan::EXAMPLES)]
     Plan(plan::Plan),
+    /// Measure a link that no measurement point watches, by test packets (STAMP, RFC 8762)
+    #[command(subcommand)]
+    Stamp(stamp::Stamp),
     /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
     #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
     Size(arguments::Size),
@@ -198,6 +202,7 @@ pub fn main() -> ExitCode {
         Command::Query(arguments) => query::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Stamp(arguments) => stamp::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => manual::manual(&arguments, Arguments::command()),

@@ -272,7 +272,7 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Report {
             stated,
             measured: percent(&found, |errors| quantile(errors, 0.5)),
             comment:
-                "a packet's own length is no part of what is interpolated: the reason where nobody waits"
+                "our traffic, as the paper's traces are not public; what they have in common with it is the utilisation alone"
                     .into(),
         });
         if utilisation > 0.5 {
