@@ -125,6 +125,13 @@ impl Balance {
         Balance { lost_least, surplus_least, estimated, ..self }
     }
 
+    /// The same where at least so many packets are known to be gained.
+    pub fn with_gained(self, gained: u64) -> Self {
+        let surplus_least = self.surplus_least.max(gained);
+        let lost_least = self.lost_least.max(add_signed(surplus_least, self.net));
+        Balance { lost_least, surplus_least, ..self }
+    }
+
     /// The same with what sums of all packets' digests show, if counts are equal.
     pub(crate) fn with_digest_sums(self, are_equal: bool) -> Self {
         match (self.net, are_equal) {
