@@ -4,7 +4,7 @@
 //!
 //! * Copies: packets repeated on their way and lost ones, of exponential delays. Where tables show all that differ, the mean is that of exact matching,
 //!   its interval and bracket hold that of the first copies too, and the reason says that copies were chosen. Where tables do not show all, no
-//!   bracket is wrong, and the interval of rows holds the true mean.
+//!   bracket is wrong, and the interval of rows holds the true mean. Where no rows show how many came in, losses are no number.
 //! * Spikes: one packet in two thousand takes a thousand times as long as the others. Means whose interval does not hold the true one are
 //!   marked: of forty seeds, no more go unmarked than chance allows at 95 %, and a stream without spikes is marked no more than before.
 //! * Look-alikes: identifications by Zipf's law, delays that wander. Nothing of them is left out at the edges, and loss is the net one or none; with
@@ -176,6 +176,26 @@ fn copies_in_tables_that_do_not_show_all_leave_no_wrong_bracket() {
     }
     // One in twenty misses: more than this do once in a hundred times.
     assert!(incomplete >= 8 && missed <= 3, "{missed} of {incomplete}");
+}
+
+#[test]
+fn copies_that_no_rows_count_leave_losses_unknown() {
+    for seed in 1..=3 {
+        let mut random = Random(seed);
+        let mut stream = Stream::of(&mut random, 3000, 0.01, Random::bits, |_| 1e6);
+        stream.repeat(&mut random, 0.01, 2e6);
+        for options in [["--synopsis", "srda", "--rows", "64"], ["--synopsis", "slices", "--rows", "1024"]] {
+            let all = &stream.measure(&options)["overall"];
+            assert!(all["lost"].is_null() && all["surplus"].is_null() && all["net"].is_i64(), "{all}");
+            assert!(all["mean_ci95_ns"].is_null() && all["bracket_ns"].is_null(), "{all}");
+            let reason = all["reason"].as_str().unwrap();
+            assert!(reason.contains("lost, surplus") && reason.contains("that were not sent"), "{reason}");
+        }
+        // What names all packets that differ knows them.
+        let all = &stream.measure(&["--synopsis", "srda", "--rows", "1024"])["overall"];
+        let lost = stream.sent.len() - stream.delays.len();
+        assert_eq!([&all["lost"], &all["complete"]], [&json!(lost), &json!(true)], "{all}");
+    }
 }
 
 #[test]

@@ -389,11 +389,13 @@ fn of_array<C: Subtractable>(
     estimate.mean = published_mean(&whole).map(|mean| Mean::unbounded(mean, unknown));
     estimate.deviation = Err(Reason::SharedRows);
     let rows = Rows { vouched: true, ..pair.rows(whole.sender, whole.receiver) };
-    // Bounds hold as long as no packet came in.
-    if let Some(sums) = sums.filter(|sums| sums.are_same() || rows.surplus + rows.foreign == 0) {
-        estimate.balance = estimate.balance.with_gained(gained);
+    // Rows prove that packets came in, and not how many: each is in several.
+    let gained = gained.max(u64::from(rows.surplus + rows.foreign > 0));
+    estimate.balance = estimate.balance.with_gained(gained);
+    if let Some(sums) = sums {
         estimate = estimate.with_sums(&sums);
     }
+    estimate.balance = estimate.balance.without_rows(None);
     if let Ok(mean) = estimate.mean {
         (estimate.paper_second_moment, estimate.paper_deviation) =
             published_deviation(&Observation { rows: whole.sender.len(), ..whole }, mean.nanoseconds);

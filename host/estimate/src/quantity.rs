@@ -403,6 +403,10 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
 
 /// Packets lost and gained, of `sent`.
 fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
+    let net = Quantity::new(&NET, Ok(Number::Whole(balance.net)));
+    if let Some(reason) = balance.unknown() {
+        return [Quantity::new(&LOST, Err(reason)), Quantity::new(&SURPLUS, Err(reason)), net];
+    }
     let range = |range: Option<[f64; 2]>| range.map(Ok);
     let remark = (balance.basis() == Basis::Estimated)
         .then_some(Remark::Estimated { lost: balance.lost_least, surplus: balance.surplus_least });
@@ -418,7 +422,7 @@ fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
             remark,
             ..Quantity::count(&SURPLUS, balance.surplus())
         },
-        Quantity::new(&NET, Ok(Number::Whole(balance.net))),
+        net,
     ]
 }
 
