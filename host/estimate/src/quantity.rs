@@ -8,6 +8,7 @@
 //! Keys; an interval's quantities against its estimate; a value of some intervals only is remarked on; what the ends' rows
 //! forbid has no value and that reason. The program's tests render a made-up quantity (`host/cli` `show`).
 
+use crate::sizing::{LEAST_ROWS, LEAST_SAMPLES};
 use crate::{Balance, Basis, Confidence, Overall, Range, Reason, Singles, Stratified, Uncertainty, quantile};
 use std::fmt;
 
@@ -185,9 +186,10 @@ impl fmt::Display for Remark {
             Remark::Outside => f.write_str(
                 "rows show a mean outside of what is certain, and it was moved into it: if rows lack some of the tail, the 95 % interval holds less often",
             ),
-            Remark::FewSamples => f.write_str(
-                "fewer than 32 usable rows or 300 packets in them do not show how heavy the delays' tail is: with a heavy one the \
-                 95 % interval holds less often",
+            Remark::FewSamples => write!(
+                f,
+                "fewer than {LEAST_ROWS} usable rows or {LEAST_SAMPLES} packets in them do not show how heavy the delays' tail is: with a heavy \
+                 one the 95 % interval holds less often"
             ),
             Remark::Chosen(packets) => write!(
                 f,
