@@ -250,6 +250,23 @@ fn a_made_up_quantity_is_plotted() {
     assert!(count(&known) > count(&unknown) && !unknown.lines().any(|line| line == "estimate"), "{unknown}");
 }
 
+#[test]
+fn no_two_lines_of_a_plot_look_alike() {
+    let singles = deltaline_estimate::Singles::drawn((1..=1000).collect(), 2000);
+    let mut lossy = interval(KNOWN);
+    lossy.figures.answers.push(deltaline_estimate::quantity::of_singles(&[&singles], None));
+    let svg = plot::svg(std::path::Path::new("plot.svg"), &[lossy]).unwrap();
+    let legend = svg.lines().filter(|line| line.starts_with("<polyline") && line.contains(" points=\"950,"));
+    let part = |line: &str, key: &str| {
+        line.split(&format!(" {key}=\"")).nth(1).unwrap().split('"').next().unwrap().to_string()
+    };
+    let looks: Vec<[String; 2]> =
+        legend.map(|line| ["stroke", "opacity"].map(|key| part(line, key))).collect();
+    // The estimate, its interval, the truth, the loss, a further delay and four of single packets.
+    let distinct: std::collections::BTreeSet<_> = looks.iter().collect();
+    assert_eq!((looks.len(), distinct.len()), (9, 9), "{looks:?}");
+}
+
 /// Of an interval that did not report, only its neighbours' times are known.
 #[test]
 fn a_void_interval_is_plotted_between_its_neighbours() {
