@@ -61,37 +61,12 @@ use failure::Failure;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-const EXIT_CODES: &str = "\
-Exit codes:
-   0  all went well
-   2  the command line is wrong
-   3  an input cannot be read: missing, empty, truncated, not a capture, or of a link type
-      that is not read
-   4  the two ends are configured differently
-   5  control frames are lost, corrupted or contradict each other, or an interval is void for another reason;
-      the result is that of the other intervals
-   6  no delay is identifiable, or nothing bounds the clocks' offset; the result says why
-   7  an output cannot be written
-   8  a tool is missing, or the hardware cannot be built
-   9  the two ends have not seen the same packets, or the files are swapped
-  10  refused, because the result would be wrong: intervals cut by no delimiter
-  11  the port or interface is missing or down, or is none
-  12  the port is in use by another program
-  13  no permission to open the port or interface
-  14  nothing came in time
-  15  the board is another one than expected, or none of Deltaline's
-  16  a board's self-test failed
-  17  no design meets the targets
-  18  the other end of an exchange has not the same key, or breaks the rules
-
-A result goes to standard output, messages and warnings go to standard error.";
-
 /// One-way delay, its deviation and loss between two points of a path.
 ///
 /// Both points keep the same small table of packet counts and timestamp sums (Lossy Difference Aggregator); the
 /// difference of the two tables gives mean, standard deviation and loss.
 #[derive(Debug, Parser)]
-#[command(name = "deltaline", version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+#[command(name = "deltaline", version, after_help = exit::help(), after_long_help = exit::help())]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

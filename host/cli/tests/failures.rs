@@ -62,10 +62,12 @@ fn help_tells_the_exit_codes_and_examples() {
     assert_eq!((help.code, help.messages.as_str()), (0, ""));
     for part in [
         "Exit codes:",
-        " 0  all went well",
-        " 10  refused",
-        " 16  a board's",
-        " 17  no design",
+        " 0  All went well\n",
+        " 10  Refused",
+        "too many paths",
+        " 11  The port, the interface or the other end of an exchange",
+        " 16  A board's",
+        " 17  No design",
         "measure",
         "decode",
         "truth",

@@ -89,15 +89,22 @@ impl Estimate {
     }
 
     /// The same where the sum of delays may be so many nanoseconds less and so many more, because of packets that look alike it is not known
-    /// which ones both ends have seen.
+    /// which ones both ends have seen. Beside the error of rows, those few do not count.
     pub fn with_open(self, [less, more]: [u64; 2]) -> Self {
-        let Ok(mean) = self.mean.as_ref().copied().map(|mean| mean.within_bounds()) else { return self };
+        let (Ok(bracket), Ok(mean)) = (self.bracket, self.mean) else { return self };
         if [less, more] == [0, 0] || self.delivered == 0 {
             return self;
         }
         let packets = self.delivered as f64;
-        let bounds = Range { lower: mean - less as f64 / packets, upper: mean + more as f64 / packets };
-        Estimate { mean: Ok(Mean::between(bounds, mean)), bracket: Ok(bounds), ..self }
+        let bounds = Range {
+            lower: bracket.lower - less as f64 / packets,
+            upper: bracket.upper + more as f64 / packets,
+        };
+        let mean = match mean.uncertainty {
+            Uncertainty::Exact => Mean::between(bounds, mean.nanoseconds),
+            _ => mean.bounded(bounds),
+        };
+        Estimate { mean: Ok(mean), bracket: Ok(bounds), ..self }
     }
 
     /// The same with what sums over all packets show beyond rows: an exact mean, or a bracket of it. Where no row was usable
