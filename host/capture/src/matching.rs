@@ -152,7 +152,7 @@ impl Likeness {
     }
 
     /// Whether another packet of either capture has the same key, so that which is which is likely, not certain.
-    pub(crate) fn is_alike(self) -> bool {
+    pub fn is_alike(self) -> bool {
         self != Likeness::Single
     }
 }

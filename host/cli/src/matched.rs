@@ -133,6 +133,13 @@ impl Matched {
         self.matching.pairs.iter().map(move |pair| (times[pair.sender], pair.delay))
     }
 
+    /// The same of packets that came once, and of those that came more than once or look like others.
+    pub(crate) fn delays_by_likeness(&self, span: &Span) -> [Vec<i64>; 2] {
+        let (repeated, once): (Vec<_>, Vec<_>) =
+            self.pairs(span).iter().partition(|pair| pair.likeness.is_alike());
+        [once, repeated].map(|pairs: Vec<&Pair>| pairs.iter().map(|pair| pair.delay).collect())
+    }
+
     /// How many packets overtook each other, of those of the sender in `span`.
     pub(crate) fn reordering(&self, span: &Span) -> Reordering {
         reordering(self.pairs(span), &self.sender, &self.receiver)

@@ -147,9 +147,13 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             let are_in = |span| wrong_stamps.are_among(matched.delays_of(span));
             summary.refuse_wrong_stamps(spans.iter().map(are_in));
             for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
-                interval.figures.look_for_unsampled(&matched.delays_of(span));
+            let mut all = [vec![], vec![]];
+                let [once, repeated] = matched.delays_by_likeness(span);
+                interval.figures.look_for_absent(&once, &repeated);
+                all[0].extend(once);
+                all[1].extend(repeated);
             }
-            summary.overall.look_for_unsampled(&delays);
+            summary.overall.look_for_absent(&all[0], &all[1]);
             show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
         }
         (None, Some(passages)) => {
@@ -157,7 +161,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             // There is one interval.
             summary.refuse_wrong_stamps([wrong_stamps.are_among(delays.iter().copied())]);
             let whole = summary.intervals.iter_mut().map(|interval| &mut interval.figures);
-            whole.chain([&mut summary.overall]).for_each(|figures| figures.look_for_unsampled(&delays));
+            whole
+                .chain([&mut summary.overall])
+                .for_each(|figures| figures.look_for_absent(&delays, passages.repeated()));
             show_reordering(&mut summary, std::iter::once(passages.reordering()));
         }
         (None, None) => {}
