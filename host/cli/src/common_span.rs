@@ -39,7 +39,7 @@ impl Common {
         )?;
         let edges = edges(&sender, &receiver);
         let passages = stretches.passages(&sender, &receiver, edges.as_ref().map(|edges| &edges.span));
-        let left_out = remark(edges.as_ref(), [&sender, &receiver]);
+        let left_out = remarks(edges.as_ref(), [&sender, &receiver]);
         Ok(Common {
             edges,
             passages,
@@ -63,7 +63,7 @@ fn identities(
         }
         progress.packet(recording.capture());
     }
-    identities.recorder_ran(recording.capture().ran());
+    identities.recorder_ran(recording.capture());
     Ok((identities, recording.remark()))
 }
 
@@ -71,14 +71,17 @@ fn identities(
 const NOTABLE: f64 = 0.2;
 
 /// What is to be said of packets that are left out, or of captures whose edges are not known.
-pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<String> {
+pub(crate) fn remarks(edges: Option<&Edges>, ends: [&Identities; 2]) -> Vec<String> {
     let Some(edges) = edges else {
-        return ends.iter().all(|end| !end.is_empty()).then(|| {
-            "the captures have too few packets in common to find where they begin and end together: they are taken whole, and what \
-             one recorder has from a time when the other one did not run counts as lost or gained"
-                .into()
-        });
+        let unknown = "the captures have too few packets in common to find where they begin and end together: they are taken whole, and what \
+                       one recorder has from a time when the other one did not run counts as lost or gained";
+        return ends.iter().all(|end| !end.is_empty()).then(|| unknown.into()).into_iter().collect();
     };
+    remark_on_outside(edges).into_iter().chain(remark_on_under_way(edges)).collect()
+}
+
+/// What is to be said of packets that the other recorder cannot have.
+fn remark_on_outside(edges: &Edges) -> Option<String> {
     let part = |name: &str, [front, behind]: [usize; 2]| {
         let place = match (front, behind) {
             (0, 0) => return None,
@@ -108,6 +111,17 @@ pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<St
          kind, and are left out, {sent:.1} % of the sender's packets and {received:.1} % of the receiver's{warning}",
         parts.join(", ")
     ))
+}
+
+/// What is to be said of packets that the other recorder may not have had time for.
+fn remark_on_under_way(edges: &Edges) -> Option<String> {
+    let [sent, received] = edges.under_way.each_ref().map(Vec::len);
+    (sent + received > 0).then(|| {
+        format!(
+            "{sent} of the sender's packets and {received} of the receiver's, at the edges, have no partner in the other capture and are left out of all \
+             numbers: they may have been under way when its recorder began or stopped, or else were lost, or never sent"
+        )
+    })
 }
 
 /// The parts of the sender's and of the receiver's packets that are left out.

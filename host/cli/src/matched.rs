@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::progress::{Progress, working};
 use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
-use deltaline_capture::edges::{Identities, edges};
+use deltaline_capture::edges::{Edges, Identities, edges};
 use deltaline_capture::matching::{End, Matching, Observations, Pair, match_exactly, reordering};
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::{Cuts, Span};
@@ -21,8 +21,8 @@ pub(crate) struct Matched {
     pub(crate) sender: Observations,
     pub(crate) receiver: Observations,
     pub(crate) matching: Matching,
-    /// Packets of the sender's and of the receiver's capture in front of these.
-    skipped: [usize; 2],
+    /// The edges between which these packets lie in the captures, if they are known.
+    pub(crate) edges: Option<Edges>,
     /// What is to be said of captures that ended before their end, and of packets at the edges that were left out.
     pub(crate) left_out: Vec<String>,
 }
@@ -35,8 +35,8 @@ struct Observed {
     cut: Vec<String>,
     surveys: Surveys,
     remarks: Vec<String>,
-    /// When each recorder wrote its first record and its last one, of any kind.
-    ran: [Option<[u64; 2]>; 2],
+    /// As they were read.
+    captures: [Input; 2],
 }
 
 impl Observed {
@@ -58,8 +58,7 @@ impl Observed {
             remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
         }
         remarks.extend(surveys.remarks(recordings));
-        let ran = [0, 1].map(|end: usize| captures[end].capture().ran());
-        Ok(Observed { sender, receiver, cut, surveys, remarks, ran })
+        Ok(Observed { sender, receiver, cut, surveys, remarks, captures })
     }
 }
 
@@ -68,29 +67,28 @@ impl Matched {
     pub(crate) fn read_common(recordings: &Recordings) -> Result<Self, Failure> {
         let mut observed = Observed::read(recordings)?;
         let mut ends = [&observed.sender, &observed.receiver].map(Identities::from);
-        ends.iter_mut().zip(observed.ran).for_each(|(end, ran)| end.recorder_ran(ran));
+        ends.iter_mut().zip(&observed.captures).for_each(|(end, read)| end.recorder_ran(read.capture()));
         let edges = edges(&ends[0], &ends[1]);
-        let remark = common_span::remark(edges.as_ref(), [&ends[0], &ends[1]]);
+        let remarks = common_span::remarks(edges.as_ref(), [&ends[0], &ends[1]]);
         drop(ends);
-        let left_out = observed.cut.iter().cloned().chain(remark).collect();
+        let left_out = observed.cut.iter().cloned().chain(remarks).collect();
         let Some(edges) = edges else {
             return Ok(Matched { left_out, ..Matched::of(recordings, observed)? });
         };
-        let Span { sender, receiver } = edges.span;
-        let skipped = [sender.start, receiver.start];
-        observed.sender.keep(sender);
-        observed.receiver.keep(receiver);
-        Ok(Matched { skipped, left_out, ..Matched::of(recordings, observed)? })
+        let Edges { span: Span { sender, receiver }, under_way: [sent, received], .. } = edges.clone();
+        observed.sender.keep(sender, &sent);
+        observed.receiver.keep(receiver, &received);
+        Ok(Matched { edges: Some(edges), left_out, ..Matched::of(recordings, observed)? })
     }
 
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
-        let Observed { sender, receiver, cut, surveys, mut remarks, ran: _ } = observed;
+        let Observed { sender, receiver, cut, surveys, mut remarks, captures: _ } = observed;
         remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         if matching.pairs.is_empty() {
             check_common(recordings, [matching.sender, matching.receiver], &surveys, &remarks)?;
         }
-        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![] })
+        Ok(Matched { sender, receiver, matching, edges: None, left_out: vec![] })
     }
 
     /// The intervals of this length, by the packets of the matched part, and what is to be said of them; one interval
@@ -110,15 +108,6 @@ impl Matched {
         Ok((spans, remark))
     }
 
-    /// The same packets by their places in the captures.
-    pub(crate) fn in_captures(&self, span: &Span) -> Span {
-        let [sender, receiver] = self.skipped;
-        Span {
-            sender: span.sender.start + sender..span.sender.end + sender,
-            receiver: span.receiver.start + receiver..span.receiver.end + receiver,
-        }
-    }
-
     /// What is to be said of packets that arrived before they were sent.
     pub(crate) fn remark_on_negative_delays(&self) -> Option<String> {
         let pairs = &self.matching.pairs;
@@ -133,13 +122,6 @@ impl Matched {
         self.matching.pairs.iter().map(move |pair| (times[pair.sender], pair.delay))
     }
 
-    /// The same of packets that came once, and of those that came more than once or look like others.
-    pub(crate) fn delays_by_likeness(&self, span: &Span) -> [Vec<i64>; 2] {
-        let (repeated, once): (Vec<_>, Vec<_>) =
-            self.pairs(span).iter().partition(|pair| pair.likeness.is_alike());
-        [once, repeated].map(|pairs: Vec<&Pair>| pairs.iter().map(|pair| pair.delay).collect())
-    }
-
     /// How many packets overtook each other, of those of the sender in `span`.
     pub(crate) fn reordering(&self, span: &Span) -> Reordering {
         reordering(self.pairs(span), &self.sender, &self.receiver)
@@ -148,6 +130,13 @@ impl Matched {
     /// The delays in nanoseconds of those of the sender in `span` that arrived.
     pub(crate) fn delays_of(&self, span: &Span) -> Vec<i64> {
         self.pairs(span).iter().map(|pair| pair.delay).collect()
+    }
+
+    /// The same of packets that came once, and of those that came more than once or look like others.
+    pub(crate) fn delays_by_likeness(&self, span: &Span) -> [Vec<i64>; 2] {
+        let (repeated, once): (Vec<_>, Vec<_>) =
+            self.pairs(span).iter().partition(|pair| pair.likeness.is_alike());
+        [once, repeated].map(|pairs: Vec<&Pair>| pairs.iter().map(|pair| pair.delay).collect())
     }
 
     fn pairs(&self, span: &Span) -> &[Pair] {

@@ -245,28 +245,18 @@ pub(crate) fn each_packet(
     for (role, what) in
         [(Role::Sender, "reading the sender's packets"), (Role::Receiver, "reading the receiver's packets")]
     {
-        let mut recording = recordings.open(role)?;
+        let mut recording = recordings.open(role)?.within(edges, role);
         let mut progress = Progress::new(what, &[recording.capture()]);
-        let kept = edges.map_or(0..usize::MAX, |edges| match role {
-            Role::Sender => edges.span.sender.clone(),
-            Role::Receiver => edges.span.receiver.clone(),
-        });
-        let mut taken = 0;
-        while (taken as usize) < kept.end
-            && let Some(packet) = recording.next_packet()?
-        {
-            if kept.contains(&(taken as usize)) {
-                surveys.of(role).take(packet);
-                take(role, packet)?;
-            }
-            taken += 1;
+        while let Some(packet) = recording.next_packet()? {
+            surveys.of(role).take(packet);
+            take(role, packet)?;
             progress.packet(recording.capture());
         }
         let passed_over = recording.capture().passed_over();
         // The capture's end was met before, where the edges were looked for.
         let cut = recording.remark().filter(|remark| !remarks.contains(remark));
         remarks.extend(cut.into_iter().chain(recording.remark_on_split()));
-        remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
+        remarks.extend(remark_on_nothing_wanted(recordings.path(role), recording.packets(), passed_over));
     }
     surveys.check_fragments(recordings)?;
     remarks.extend(surveys.remarks(recordings));

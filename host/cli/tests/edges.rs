@@ -2,7 +2,8 @@
 //!
 //! Test plan: streams of UDP packets made here, of which every delay and every loss is known. Outages at the end with other packets behind
 //! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
-//! --truth` and by `truth`, which must agree. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+//! --truth` and by `truth`, which must agree. Packets
+//! that overtake each other where both recorders begin and stop. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 mod common;
 
@@ -137,6 +138,45 @@ fn recordings_of_other_times_are_no_loss() {
     let [sender, receiver] =
         [folder.capture("a.pcap", &sent[..2000]), folder.capture("b.pcap", &received[1900..])];
     assert!(run_of(&sender, &receiver).messages.contains("too few packets in common"));
+}
+
+#[test]
+fn packets_that_overtake_each_other_at_the_edges_are_no_loss() {
+    let folder = Folder::new();
+    // Packets that come 20 to 60 ms later, as two recorders have them that run for the same two of three seconds.
+    let delay = |number: u64| (20 + number * 7919 % 31 * number % 41) * MILLISECOND + number;
+    let [sent, _] = stream(0..3000, |_| false);
+    let mut received: Vec<Packet> =
+        (0..).zip(&sent).map(|(number, sent)| packet(sent.timestamp + delay(number), udp(number))).collect();
+    received.sort_by_key(|packet| packet.timestamp);
+    let ran = |packets: &[Packet]| -> Vec<Packet> {
+        let from = START + 500 * MILLISECOND;
+        packets
+            .iter()
+            .filter(|packet| (from..from + 2000 * MILLISECOND).contains(&packet.timestamp))
+            .cloned()
+            .collect()
+    };
+    let ends = [ran(&sent), ran(&received)];
+    let (measured, truth, run) = losses(&folder, [&ends[0], &ends[1]]);
+    assert_eq!((measured, truth), (json!(0), json!(0)));
+    run.told(0, &["have no partner in the other capture and are left out of all numbers"]);
+    let delays: Vec<u64> = (500..2500u64)
+        .map(delay)
+        .zip(500..)
+        .filter(|(delay, number)| number * MILLISECOND + delay < 2500 * MILLISECOND)
+        .map(|(delay, _)| delay)
+        .collect();
+    let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+    let overall = &run.json()["overall"];
+    assert!(
+        (overall["mean_ns"].as_f64().unwrap() - mean).abs() < 1.0 && overall["surplus"] == json!(0),
+        "{mean} {overall}"
+    );
+    // And flow by flow.
+    let [sender, receiver] = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+    let flows = crate::run(&["flows", "list", "--json", &sender, &receiver]).json();
+    assert_eq!(flows[0]["lost"], json!(0), "{flows}");
 }
 
 fn run_of(sender: &str, receiver: &str) -> Run {
