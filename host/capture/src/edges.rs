@@ -26,7 +26,7 @@
 //! Recordings of one stream, cut anywhere at either end and at both, short and long, in order and reordered, with loss, an outage as long as
 //! anything that is cut, repeated keys, every packet twice, clocks apart: what is left out is what the other recorder cannot have. Outages at the
 //! edges with other packets behind them and without. Packets that overtake each other by far, both recorders begun and stopped at once, one after the other:
-//! nothing is lost and nothing gained. Recordings that have nothing in common, or a corner. Intervals of
+//! nothing is lost and nothing gained. Recorders that stand still, and wrong stamps that look like it. Recordings that have nothing in common, or a corner. Intervals of
 //! measurements: `host/cli/tests/cuts.rs`.
 
 use crate::Capture;
@@ -46,6 +46,8 @@ pub struct Identities {
     count: usize,
     /// When the first and the last one were recorded, in nanoseconds since the Unix epoch.
     ran: Option<[u64; 2]>,
+    /// The longest time without any record.
+    silence: Option<[u64; 2]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,9 +87,10 @@ impl Identities {
         self.ran = Some([self.ran.map_or(time, |[first, _]| first), time]);
     }
 
-    /// Takes over when the recorder wrote its first record and its last one, where it has recorded more than these packets.
+    /// Takes over when the recorder wrote its first record and its last one, where it has recorded more than these packets, and its longest silence.
     pub fn recorder_ran(&mut self, capture: &Capture) {
         self.ran = capture.ran().or(self.ran);
+        self.silence = capture.silence();
     }
 
     /// Whether no packet is measured.
@@ -135,7 +138,22 @@ pub struct Edges {
     pub under_way: [Vec<usize>; 2],
     /// All measured packets of the sender and of the receiver.
     pub measured: [usize; 2],
+    /// Whether the sender's recorder, and the receiver's, may have stood still.
+    pub still: [Option<Still>; 2],
 }
+
+/// A time without a record of any kind, in which the other recorder went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Still {
+    /// How long it was.
+    pub nanoseconds: u64,
+    /// Measured packets of the other end in it, about.
+    pub packets: usize,
+}
+
+/// Nanoseconds without a record from which on a recorder may have stood still, and packets that the other one has of that time, at least.
+const STILL: u64 = 1_000_000_000;
+const MEANWHILE: usize = 100;
 
 /// Packets of a recording that are compared at first, about.
 const COMPARED: usize = 1 << 16;
@@ -161,6 +179,7 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
         let outer = outer(ends, &common)?;
         common.extend(self::common(ends, most_alike, |hash| outer.contains(&hash)));
     }
+    let still = [0, 1].map(|end| still(ends, end, &common));
     let [sent, received] = [0, 1].map(|end| kept(ends, end, &mut common));
     let (sent, received) = (sent?, received?);
     // Two recordings that have but a corner in common are not of the same traffic.
@@ -172,7 +191,26 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
         receiver: received.left_out,
         under_way: [sent.under_way, received.under_way],
         measured: [sent.measured, received.measured],
+        still,
     })
+}
+
+/// Whether an end's recorder may have stood still, by the packets that both have.
+fn still(ends: [&Identities; 2], end: usize, common: &[Places]) -> Option<Still> {
+    let [own, other] = [ends[end], ends[1 - end]];
+    let [from, to] = own.silence.filter(|[from, to]| to - from >= STILL)?;
+    let time = |places: &Places, end: usize| ends[end].measured[places[end]].time;
+    let mut shifts: Vec<i64> =
+        common.iter().map(|places| delay_between(time(places, end), time(places, 1 - end))).collect();
+    let middle = shifts.len() / 2;
+    let (_, &mut shift, _) = shifts.select_nth_unstable(middle);
+    let between = |end: &Identities, shift: i64| {
+        let [from, to] = [from, to].map(|time| i128::from(time) + i128::from(shift));
+        end.measured.iter().filter(|packet| (from + 1..to).contains(&packet.time.into())).count()
+    };
+    // What has packets from before or behind in it is a wrong stamp's.
+    let packets = if between(own, 0) == 0 { between(other, shift) } else { 0 };
+    (packets >= MEANWHILE).then_some(Still { nanoseconds: to - from, packets })
 }
 
 /// The places among the measured packets of both ends of a packet that both have.

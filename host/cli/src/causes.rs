@@ -66,7 +66,7 @@ impl Surveys {
         if is_loss && reasons.is_empty() && self.remarks(recordings).is_empty() {
             reasons.push(
                 "nothing in the recordings explains it but loss: no tunnels, traffic of both directions, packets longer than \
-                 the other end's, repeated packets, address translation, rewritten headers, or times that do not overlap"
+                 the other end's, repeated packets, address translation, rewritten headers, packets that a recorder dropped or its sampling left out, or times that do not overlap"
                     .into(),
             );
         }

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::progress::Progress;
 use crate::recordings::Recordings;
-use deltaline_capture::edges::{Edges, Identified, Identities, edges};
+use crate::report::duration;
+use deltaline_capture::edges::{Edges, Identified, Identities, Still, edges};
 use deltaline_capture::stretches::{Passages, Stretches};
 use deltaline_model::wire::frame::Role;
 
@@ -53,7 +54,7 @@ fn identities(
     mut recording: Input,
     mut progress: Progress,
     mut each: impl FnMut(u64, Option<&Identified>),
-) -> Result<(Identities, Option<String>), Failure> {
+) -> Result<(Identities, Vec<String>), Failure> {
     let mut identities = Identities::default();
     while let Some(packet) = recording.next_packet()? {
         let time = packet.timestamp;
@@ -64,20 +65,28 @@ fn identities(
         progress.packet(recording.capture());
     }
     identities.recorder_ran(recording.capture());
-    Ok((identities, recording.remark()))
+    Ok((identities, recording.remarks()))
 }
 
 /// The part of an end's packets from which on what is left out may change what is concluded.
 const NOTABLE: f64 = 0.2;
 
-/// What is to be said of packets that are left out, or of captures whose edges are not known.
+/// What is to be said of packets that are left out, of captures whose edges are not known, and of recorders that may have stood still.
 pub(crate) fn remarks(edges: Option<&Edges>, ends: [&Identities; 2]) -> Vec<String> {
     let Some(edges) = edges else {
         let unknown = "the captures have too few packets in common to find where they begin and end together: they are taken whole, and what \
                        one recorder has from a time when the other one did not run counts as lost or gained";
         return ends.iter().all(|end| !end.is_empty()).then(|| unknown.into()).into_iter().collect();
     };
-    remark_on_outside(edges).into_iter().chain(remark_on_under_way(edges)).collect()
+    let still = ["sender", "receiver"].into_iter().zip(edges.still).filter_map(|(name, still)| {
+        let Still { nanoseconds, packets } = still?;
+        Some(format!(
+            "the {name}'s recorder has no record of any kind of {}, of which the other one has {packets} packets: if it stood still, and not the \
+             traffic, what they count as lost or gained is not",
+            duration(nanoseconds as f64)
+        ))
+    });
+    remark_on_outside(edges).into_iter().chain(remark_on_under_way(edges)).chain(still).collect()
 }
 
 /// What is to be said of packets that the other recorder cannot have.

@@ -119,6 +119,23 @@ impl Input {
         (packets > 0).then(|| format!("{}: --split has made {segments} packets of {packets}", self.name))
     }
 
+    /// What is to be said of a capture that lacks packets: it ended before its end, or its recorder had no room for them.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        self.remark().into_iter().chain(self.remark_on_dropped()).collect()
+    }
+
+    /// What is to be said of packets that the recorder had no room for. Of a part of a capture it is not known: most recorders say it last.
+    fn remark_on_dropped(&self) -> Option<String> {
+        let [interface, system] = self.capture.dropped();
+        (self.kept.end == usize::MAX && [interface, system] != [0; 2]).then(|| {
+            format!(
+                "{}: its recorder says that {interface} packets were dropped by the interface and {system} by the system for want of room: those of them \
+                 that the other end has look lost or never sent; record with a larger buffer (dumpcap -B), fewer bytes of each packet (-s), or a filter",
+                self.name
+            )
+        })
+    }
+
     /// What is to be said of a capture that ended before its end.
     pub(crate) fn remark(&self) -> Option<String> {
         let cut = self.cut.as_ref()?.to_string();

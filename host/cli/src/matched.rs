@@ -54,7 +54,7 @@ impl Observed {
         for ((role, observations), recording) in ends.into_iter().zip(&captures) {
             let taken = observations.timestamps().len() as u64;
             let passed_over = recording.capture().passed_over();
-            cut.extend(recording.remark());
+            cut.extend(recording.remarks());
             remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
         }
         remarks.extend(surveys.remarks(recordings));

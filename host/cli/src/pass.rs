@@ -175,7 +175,7 @@ impl Passed {
             )
         };
         let of_end = |end: &End| {
-            let read = end.recording.remark().into_iter().chain(end.recording.remark_on_split());
+            let read = end.recording.remarks().into_iter().chain(end.recording.remark_on_split());
             read.chain(nothing(end)).chain(unmeasured(end)).collect::<Vec<_>>()
         };
         remarks.extend(truncated.into_iter().chain(of_end(&self.sender)).chain(of_end(&self.receiver)));

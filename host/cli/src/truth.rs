@@ -254,8 +254,9 @@ pub(crate) fn each_packet(
         }
         let passed_over = recording.capture().passed_over();
         // The capture's end was met before, where the edges were looked for.
-        let cut = recording.remark().filter(|remark| !remarks.contains(remark));
-        remarks.extend(cut.into_iter().chain(recording.remark_on_split()));
+        let read = recording.remarks().into_iter().filter(|remark| !remarks.contains(remark));
+        let read: Vec<String> = read.chain(recording.remark_on_split()).collect();
+        remarks.extend(read);
         remarks.extend(remark_on_nothing_wanted(recordings.path(role), recording.packets(), passed_over));
     }
     surveys.check_fragments(recordings)?;

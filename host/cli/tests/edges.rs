@@ -3,13 +3,14 @@
 //! Test plan: streams of UDP packets made here, of which every delay and every loss is known. Outages at the end with other packets behind
 //! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
 //! --truth` and by `truth`, which must agree. Packets
-//! that overtake each other where both recorders begin and stop. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+//! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 mod common;
 
 use common::{Folder, Run, command, finish, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
+use std::fs;
 
 const MILLISECOND: u64 = 1_000_000;
 const START: u64 = 1_700_000_000_000_000_000;
@@ -179,6 +180,47 @@ fn packets_that_overtake_each_other_at_the_edges_are_no_loss() {
     assert_eq!(flows[0]["lost"], json!(0), "{flows}");
 }
 
+#[test]
+fn packets_that_a_recorder_lacks_are_spoken_of() {
+    let folder = Folder::new();
+    let [sent, received] = stream(0..3000, |number| number % 10 != 7);
+    let sender = folder.capture("sender.pcap", &sent);
+    let receiver = folder.frames("receiver.pcapng", &received);
+    // As dumpcap writes it last: 290 packets dropped by the interface, 10 by the system.
+    let option = |code: u16, count: u64| [&code.to_le_bytes()[..], &[8, 0], &count.to_le_bytes()].concat();
+    let body = [&[0; 12][..], &option(4, 3000), &option(5, 290), &option(7, 10), &[0; 4]].concat();
+    let length = (body.len() as u32 + 12).to_le_bytes();
+    let bytes =
+        [fs::read(&receiver).unwrap(), vec![5, 0, 0, 0], length.to_vec(), body, length.to_vec()].concat();
+    fs::write(&receiver, &bytes).unwrap();
+    let lacks = [
+        "receiver.pcapng: its recorder says that 290 packets were dropped by the interface and 10 by the system",
+    ];
+    for command in [&["measure"][..], &["measure", "--truth"], &["measure", "--interval", "1s"], &["truth"]] {
+        let run = run(&[command, &["--json", &sender, &receiver]].concat());
+        run.told(0, &lacks);
+        assert_eq!(run.messages.matches("dropped by the interface").count(), 1, "{}", run.messages);
+        assert!(run.json()["warnings"].to_string().contains(lacks[0]), "{}", run.output);
+    }
+    run(&["flows", "list", &sender, &receiver]).told(0, &lacks);
+    run(&["truth", &receiver, &sender]).told(9, &["files seem to be swapped"]);
+    // Two thirds of a second are no silence to speak of, and two seconds are.
+    for (gap, is_still) in [(1000..1600, false), (1000..3000, true)] {
+        let [sent, received] = stream(0..4000, |number| !gap.contains(&number));
+        let ends = [folder.capture("sent.pcap", &sent), folder.capture("received.pcap", &received)];
+        let [here, _] = stream((0..4000).filter(|number| !gap.contains(number)), |_| false);
+        let [_, all] = stream(0..4000, |_| true);
+        let back = [folder.capture("here.pcap", &here), folder.capture("all.pcap", &all)];
+        for ([sender, receiver], end) in [(&ends, "receiver"), (&back, "sender")] {
+            for command in [&["measure"][..], &["measure", "--truth"], &["truth"]] {
+                let run = run(&[command, &[sender, receiver]].concat());
+                let still = format!("the {end}'s recorder has no record of any kind of 2.00");
+                assert_eq!(run.messages.contains(&still), is_still, "{command:?} {end}: {}", run.messages);
+            }
+        }
+    }
+}
+
 fn run_of(sender: &str, receiver: &str) -> Run {
     run(&["measure", sender, receiver])
 }
@@ -244,7 +286,7 @@ fn damaged_captures_are_read_up_to_there_by_all_that_reads_them() {
     let folder = Folder::new();
     let [sent, received] = stream(0..4000, |number| number % 2 == 0);
     let sender = folder.capture("sender.pcap", &sent);
-    let bytes = std::fs::read(folder.capture("whole.pcap", &received)).unwrap();
+    let bytes = fs::read(folder.capture("whole.pcap", &received)).unwrap();
     let cut = folder.write("cut.pcap", &bytes[..bytes.len() - 10]);
     for command in ["measure", "truth"] {
         for options in [&[][..], &["--split"], &["--interval", "100ms"]] {
@@ -291,7 +333,7 @@ fn what_is_no_loss_is_not_called_loss() {
 fn records_of_nothing_need_little_memory() {
     let folder = Folder::new();
     let [sent, received] = stream(0..1000, |_| true);
-    let mut bytes = std::fs::read(folder.capture("sender.pcap", &sent)).unwrap();
+    let mut bytes = fs::read(folder.capture("sender.pcap", &sent)).unwrap();
     // Four million records without a byte: 16 bytes each in the file, and 8 in memory.
     let end = (START / 1_000_000_000 + 1) as u32;
     let record = [end.to_le_bytes(), [0; 4], [0; 4], [60, 0, 0, 0]].concat();

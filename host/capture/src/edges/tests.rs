@@ -224,3 +224,24 @@ fn packets_that_overtake_each_other_are_neither_lost_nor_gained_at_the_edges() {
         assert!(sent.len() > 3000 && found.under_way.iter().any(|places| !places.is_empty()), "{found:?}");
     }
 }
+
+#[test]
+fn recorders_that_stand_still() {
+    // A packet each millisecond; the receiver's recorder stands still for 1.2 s of three.
+    let sent: Packets = (0..3000).map(|packet| (1_000_000 * packet, packet)).collect();
+    let received: Packets = sent.iter().map(|(time, packet)| (time + DELAY, *packet)).collect();
+    let still: Packets =
+        received.iter().filter(|(_, packet)| !(1000..2200).contains(packet)).copied().collect();
+    let quiet = |packets: &Packets, silence| {
+        let mut identities = of(packets);
+        identities.silence = silence;
+        identities
+    };
+    let silence = Some([999 * 1_000_000 + DELAY, 2200 * 1_000_000 + DELAY]);
+    let found = edges(&of(&sent), &quiet(&still, silence)).unwrap();
+    assert_eq!(found.still, [None, Some(Still { nanoseconds: 1_201_000_000, packets: 1200 })]);
+    // As a wrong stamp makes it look; and as long as the other end is silent, too.
+    assert_eq!(edges(&of(&sent), &quiet(&received, silence)).unwrap().still, [None; 2]);
+    let pause: Packets = sent.iter().filter(|(_, packet)| !(1000..2150).contains(packet)).copied().collect();
+    assert_eq!(edges(&of(&pause), &quiet(&still, silence)).unwrap().still, [None; 2]);
+}
