@@ -14,6 +14,7 @@ use deltaline_capture::matching::{End, Matching, Observations, Pair, match_exact
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::{Cuts, Span};
 use deltaline_capture::survey::Survey;
+use deltaline_collect::pair::FEW_ROWS;
 use deltaline_model::wire::frame::Role;
 
 /// Two captures and which packet of one is which of the other.
@@ -86,7 +87,7 @@ impl Matched {
         remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         if matching.pairs.is_empty() {
-            check_common(recordings, [matching.sender, matching.receiver], &surveys, &remarks)?;
+            check_common(recordings, [matching.sender, matching.receiver], 0, &surveys, &remarks)?;
         }
         Ok(Matched { sender, receiver, matching, edges: None, left_out: vec![] })
     }
@@ -151,20 +152,28 @@ impl Matched {
     }
 }
 
-/// Refuses ends that have packets and none in common.
+/// Refuses ends that have packets, and so few in `common` that they have not seen the same ones: loss alone leaves none that only the receiver has. The
+/// two ends' packets differ by more than half then, and each has more than half as many of its own as in common, as rows are asked for it
+/// ([`Rows::are_unrelated`](deltaline_collect::pair::Rows::are_unrelated)).
 pub(crate) fn check_common(
     recordings: &Recordings,
     ends: [End; 2],
+    common: u64,
     surveys: &Surveys,
     remarks: &[String],
 ) -> Result<(), Failure> {
     let [sent, received] = ends.map(|end| end.packets - end.unmeasured);
-    if sent == 0 || received == 0 {
+    let own = [sent, received].map(|packets| packets.saturating_sub(common));
+    let least = own[0].min(own[1]);
+    let are_unrelated = least > FEW_ROWS as u64 && 2 * least > common && own[0] + own[1] > 2 * common;
+    if sent == 0 || received == 0 || common > 0 && !are_unrelated {
         return Ok(());
     }
+    let common = if common == 0 { "no packet".into() } else { format!("only {common} packets") };
     let mut message = format!(
-        "{} and {} have no packet in common ({sent} and {received} packets); check that they are captures of the \
-         same traffic and time, and that their snap lengths are equal",
+        "{} and {} have {common} in common ({sent} and {received} packets); check that they are captures of the \
+         same traffic and time, that their snap lengths are equal, and that nothing between the points rewrites packets, such as a firewall \
+         TCP's sequence numbers",
         recordings.name(Role::Sender),
         recordings.name(Role::Receiver)
     );

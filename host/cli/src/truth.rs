@@ -97,9 +97,8 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     };
     let matcher = read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
     let matched = working("matching packets with packets", || matcher.finish(arguments.interval))?;
-    if matched.overall.received == 0 {
-        check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
-    }
+    let ends = [matched.sender, matched.receiver];
+    check_common(recordings, ends, matched.overall.received, &surveys, &remarks)?;
     let overall = Exact::from(matched.overall);
     // A sample may lack them.
     let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(overall.extremes()).collect();

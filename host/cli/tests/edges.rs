@@ -3,7 +3,8 @@
 //! Test plan: streams of UDP packets made here, of which every delay and every loss is known. Outages at the end with other packets behind
 //! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
 //! --truth` and by `truth`, which must agree. Packets
-//! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+//! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on
+//! their way. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 mod common;
 
@@ -219,6 +220,29 @@ fn packets_that_a_recorder_lacks_are_spoken_of() {
             }
         }
     }
+}
+
+#[test]
+fn packets_that_are_rewritten_on_the_way_are_not_lost() {
+    let folder = Folder::new();
+    let [sent, mut received] = stream(0..3000, |_| true);
+    // Two thirds of them.
+    for (number, packet) in (0..).zip(&mut received).filter(|(number, _)| number % 3 > 0) {
+        packet.data = udp(1_000_000 + number);
+    }
+    let ends = [folder.capture("sender.pcap", &sent), folder.capture("receiver.pcap", &received)];
+    for command in [&["truth"][..], &["flows", "list"]] {
+        let parts = ["have only 1000 packets in common (2999 and 2999 packets)", "TCP's sequence numbers"];
+        run(&[command, &[&ends[0], &ends[1]]].concat()).failed(9, &parts);
+    }
+    // Foreign packets of one end are none of the other's.
+    let foreign = |number: u64| packet(START + number * MILLISECOND + 5, udp(2_000_000 + number));
+    let [sent, mut received] = stream(0..3000, |number| number % 3 > 0);
+    received.extend((0..3000).map(foreign));
+    received.sort_by_key(|packet| packet.timestamp);
+    let receiver = folder.capture("more.pcap", &received);
+    let sender = folder.capture("sender.pcap", &sent);
+    assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1000));
 }
 
 fn run_of(sender: &str, receiver: &str) -> Run {
