@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     let Cut { matched, passages, edges, spans, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
     let passed = pass_captures(&arguments.recordings, &points, edges.as_ref(), &spans, writer)?;
-    passed.surveys().check_fragments(&arguments.recordings)?;
+    passed.surveys().check(&arguments.recordings)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {

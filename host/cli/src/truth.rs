@@ -258,7 +258,7 @@ pub(crate) fn each_packet(
         remarks.extend(read);
         remarks.extend(remark_on_nothing_wanted(recordings.path(role), recording.packets(), passed_over));
     }
-    surveys.check_fragments(recordings)?;
+    surveys.check(recordings)?;
     remarks.extend(surveys.remarks(recordings));
     Ok(())
 }

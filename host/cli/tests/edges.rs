@@ -4,7 +4,7 @@
 //! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
 //! --truth` and by `truth`, which must agree. Packets
 //! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on
-//! their way. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+//! their way, or have no times. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 mod common;
 
@@ -243,6 +243,25 @@ fn packets_that_are_rewritten_on_the_way_are_not_lost() {
     let receiver = folder.capture("more.pcap", &received);
     let sender = folder.capture("sender.pcap", &sent);
     assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1000));
+}
+
+#[test]
+fn packets_without_times_have_no_delay() {
+    let folder = Folder::new();
+    for time in [0, START] {
+        let untimed = |packets: &[Packet]| -> Vec<Packet> {
+            packets.iter().map(|each| packet(time, each.data.clone())).collect()
+        };
+        let [sent, received] = stream(0..100, |number| number % 10 != 7);
+        let receiver = folder.capture("receiver.pcap", &untimed(&received));
+        for sent in [untimed(&sent), sent] {
+            let sender = folder.capture("sender.pcap", &sent);
+            for command in [&["measure"][..], &["measure", "--truth"], &["truth"], &["flows", "list"]] {
+                run(&[command, &[&sender, &receiver]].concat())
+                    .failed(6, &["not identifiable: all ", "packets have the same time"]);
+            }
+        }
+    }
 }
 
 fn run_of(sender: &str, receiver: &str) -> Run {
