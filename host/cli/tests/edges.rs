@@ -3,8 +3,8 @@
 //! Test plan: streams of UDP packets made here, of which every delay and every loss is known. Outages at the end with other packets behind
 //! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
 //! --truth` and by `truth`, which must agree. Packets
-//! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on
-//! their way, or have no times. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+//! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on their way, or have no times;
+//! an interval of one. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 mod common;
 
@@ -262,6 +262,22 @@ fn packets_without_times_have_no_delay() {
             }
         }
     }
+}
+
+#[test]
+fn a_last_interval_of_one_packet_leaves_the_deviation_of_all() {
+    let folder = Folder::new();
+    let mut ends = stream(0..3001, |_| true);
+    for packets in &mut ends {
+        (0..).zip(packets).for_each(|(number, packet)| packet.timestamp += 977 * number);
+    }
+    let ends = [folder.capture("sender.pcap", &ends[0]), folder.capture("receiver.pcap", &ends[1])];
+    let found = run(&["measure", "--json", "--interval", "1s", &ends[0], &ends[1]]).json();
+    let intervals = found["intervals"].as_array().unwrap();
+    assert_eq!(intervals.last().unwrap()["sent"], json!(1), "{found}");
+    let exact = run(&["truth", "--json", &ends[0], &ends[1]]).json()["overall"]["std_ns"].as_f64().unwrap();
+    let deviation = found["overall"]["std_ns"].as_f64().unwrap();
+    assert!((deviation / exact - 1.0).abs() < 0.1, "{deviation} {exact}");
 }
 
 fn run_of(sender: &str, receiver: &str) -> Run {
