@@ -173,6 +173,23 @@ fn nobody_reading_the_result_is_no_error() {
 }
 
 #[test]
+fn what_nobody_reads_any_more_is_not_missing() {
+    let folder = Folder::new();
+    let frames = folder.path("frames.pcapng");
+    run(&["measure", "--interval", "100ms", "--frames", &frames, SENDER, RECEIVER]);
+    for options in [&[][..], &["--json"]] {
+        let arguments = [&["read", &frames], options].concat();
+        let mut child = command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{messages}");
+        // That nothing is signed is said with the first interval.
+        assert!(messages.lines().all(|line| line.contains("unauthenticated")), "{messages}");
+    }
+}
+
+#[test]
 fn a_closed_standard_error_is_no_panic() {
     let mut child = command(&["measure", "missing.pcap", RECEIVER]).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stderr.take());

@@ -12,7 +12,7 @@ use crate::verdict::Doubt;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
 use deltaline_estimate::{
     Block, ClockDoubt, Confidence, Estimate, Further, Loss, Method, Overall, Reason, Stratified,
-    clock_doubts, combine, wild_stamps,
+    clock_doubts, combine, look_for_repeats, wild_stamps,
 };
 use deltaline_model::time::Timestamp;
 use thiserror::Error;
@@ -92,9 +92,14 @@ impl Figures {
         self.method = None;
     }
 
-    /// Marks the mean and the deviation, if these delays in nanoseconds of single packets show that rows lack far later ones.
-    pub fn look_for_unsampled(&mut self, delays: &[i64]) {
-        self.answers.iter_mut().for_each(|answer| quantity::look_for_unsampled(answer, delays));
+    /// Marks numbers that packets would change which rows lack: of single packets, the delays in nanoseconds of those that came `once`, and of those
+    /// that came more than once or look like others.
+    pub fn look_for_absent(&mut self, once: &[i64], repeated: &[i64]) {
+        let all = [once, repeated].concat();
+        for answer in &mut self.answers {
+            look_for_repeats(answer, once, repeated);
+            quantity::look_for_unsampled(answer, &all);
+        }
     }
 
     /// All numbers.

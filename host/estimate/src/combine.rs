@@ -19,6 +19,8 @@
 //!   is that of a chi-squared variable of that relative variance.
 //! * brackets: sum w_k bracket_k. Packets lost and gained add up.
 //!
+//! An only packet has no spread: sigma_k^2 is 0 for R_k = 1, whatever one row shows.
+//!
 //! If packets were received in an interval but mean or deviation is not identifiable there, it has none for all intervals
 //! together: what is missing is not chance, but the intervals in which most was lost, and these are slow. Quantiles
 //! and the paper's deviation leave such an interval out, and say so: it is *missing*.
@@ -186,6 +188,14 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
             upper: weighted(&strata, |range| range.upper),
         }),
         deviation: whole(intervals, |each| {
+            // The delay of an only packet is known, and has no spread.
+            if let (1, Ok(mean)) = (each.delivered, each.mean) {
+                let rounding = each.rounding;
+                return Ok((
+                    mean,
+                    Deviation { nanoseconds: 0.0, degrees_of_freedom: 1.0, rows: 1, rounding },
+                ));
+            }
             let deviation = Deviation {
                 nanoseconds: each.deviation?,
                 degrees_of_freedom: each.deviation_freedom,

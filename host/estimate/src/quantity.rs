@@ -152,6 +152,13 @@ pub enum Remark {
         /// Of how many that were looked at.
         of: u64,
     },
+    /// Packets that came more than once, or look like others, took other times than the rest, which the number is of.
+    Repeated {
+        /// So many of them.
+        packets: u64,
+        /// Of how many that were looked at.
+        of: u64,
+    },
     /// Rows, or the packets in them, are so few that they do not show the delays' tail.
     FewSamples,
     /// Which of several packets that look alike both ends have seen is not known.
@@ -182,6 +189,11 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} of {of} packets that were looked at have delays far beyond those of the rows, enough to move the mean out of its 95 % \
                  interval: rows that hold fewer of them than their share show too little or too much"
+            ),
+            Remark::Repeated { packets, of } => write!(
+                f,
+                "{packets} of {of} packets that were looked at came more than once or look like others, and took other times than the rest: \
+                 this is rather the number of the rest, and that of all differs by more than a quarter of the 95 % interval"
             ),
             Remark::Outside => f.write_str(
                 "rows show a mean outside of what is certain, and it was moved into it: if rows lack some of the tail, the 95 % interval holds less often",
