@@ -35,7 +35,7 @@ fn a_sender_and_a_reflector() {
     fs::write(&key, " 00 01 02 03 04 05 06 07\n 08 09 0A 0b 0c 0d 0e 0f\n").unwrap();
     let key = key.to_str().unwrap();
     for keys in [&[][..], &["--key", key][..]] {
-        let (mut reflector, address) = reflector(keys);
+        let (reflector, address) = reflector(keys);
         let sent = [&["stamp", "send", &address, "--length", "900"][..], &QUICK, keys];
         let (code, output, messages) = deltaline(&[sent.concat(), vec!["--json"]].concat());
         assert_eq!(code, 0, "{messages}");

@@ -19,7 +19,7 @@ pub fn to_ntp(nanoseconds: i64) -> u64 {
     let seconds = nanoseconds.div_euclid(NANOSECONDS as i64) as u64;
     let rest = nanoseconds.rem_euclid(NANOSECONDS as i64) as u64;
     // The fraction is below one.
-    seconds.wrapping_add(TO_UNIX) << 32 | (rest << 32) / NANOSECONDS
+    (seconds.wrapping_add(TO_UNIX) << 32) | ((rest << 32) / NANOSECONDS)
 }
 
 /// The time nearest to `near` that these 64 bits stand for, both in nanoseconds since 1970; none beyond the year 2262.
