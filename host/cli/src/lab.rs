@@ -261,7 +261,10 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
         }
         reports.push(report);
     }
-    write_file(arguments.out.join("results.md"), page::page(&reports, &scale).as_bytes())?;
+    let given: Vec<_> =
+        std::env::args_os().skip(1).map(|given| given.to_string_lossy().into_owned()).collect();
+    let command = format!("deltaline {}", given.join(" "));
+    write_file(arguments.out.join("results.md"), page::page(&reports, &scale, &command).as_bytes())?;
     if arguments.json {
         report::print_result("lab", &Output { scale, experiments: &reports })?;
     }

@@ -81,7 +81,7 @@ fn what_fails_says_why() {
         path.to_str().unwrap().to_string()
     };
     let (ours, theirs) = (file("ours", &"00".repeat(16)), file("theirs", &"01".repeat(16)));
-    let (_reflector, address) = reflector(&["--key", &theirs]);
+    let (theirs, address) = reflector(&["--key", &theirs]);
     let send = |more: &[&str]| {
         deltaline(&[&["stamp", "send", &address, "--timeout", "300ms"][..], &QUICK, more].concat())
     };
@@ -93,6 +93,12 @@ fn what_fails_says_why() {
             "{output}{messages}"
         );
     }
+    let (code, _, messages) = deltaline(&["stamp", "reflect", &address]);
+    assert!(code == 12 && messages.contains("another port"), "{messages}");
+    theirs.interrupt();
+    let result = theirs.end();
+    let counts: Value = serde_json::from_str(&result.output).unwrap();
+    assert_eq!((result.code, &counts["answered"], &counts["refused"]), (0, &0.into(), &400.into()));
     for (text, reason) in [("00", "16 octets at least"), ("0g", "no such text"), ("000", "no such text")] {
         let (code, _, messages) = send(&["--key", &file("bad", text)]);
         assert!(code == 3 && messages.contains(reason), "{messages}");
@@ -100,8 +106,6 @@ fn what_fails_says_why() {
     let (code, _, messages) = send(&["--key", "/nowhere"]);
     assert!(code == 3 && messages.contains("/nowhere"), "{messages}");
 
-    let (code, _, messages) = deltaline(&["stamp", "reflect", &address]);
-    assert!(code == 12 && messages.contains("another port"), "{messages}");
     let (code, _, messages) =
         deltaline(&["stamp", "send", "127.0.0.1:9", "--count", "3", "--interval", "1ms"]);
     assert!(code == 14 && messages.contains("nobody listens"), "{messages}");
