@@ -30,10 +30,13 @@ use deltaline_hdl::interval::succession::Succession;
 use deltaline_hdl::point::aggregator::Aggregator;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_hdl::report::emitter::Emitter;
+use deltaline_hdl::sketch::identity_table::IdentityTable;
 use deltaline_hdl::sketch::lane::Lane;
 use deltaline_hdl::sketch::lda::Lda;
+use deltaline_hdl::sketch::lda_identity::LdaIdentity;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::Fields;
+use deltaline_model::wire::shape::Kind;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -74,6 +77,11 @@ const fn design(size: &'static str, defines: &'static str, emit: fn() -> Result<
 fn configuration(banks: u8, rows: usize) -> Result<Configuration, Failure> {
     let prefixes: Vec<u8> = (1..=banks).collect();
     Ok(Configuration::new(Settings { rows, prefixes: &prefixes, ..Settings::default() })?)
+}
+
+/// The same of one bank, of another kind.
+fn of_kind(synopsis: Kind, rows: usize) -> Result<Configuration, Failure> {
+    Ok(Configuration::new(Settings { synopsis, rows, prefixes: &[1], ..Settings::default() })?)
 }
 
 /// The same with two classes, by the IP version.
@@ -124,6 +132,22 @@ const LANE_CLASSES: Design = design("4 classes of 2 x 256 cells", "-DA=11 -DR=8 
 const LANE_SMALL: Design = design("1 x 8 cells", "-DA=4 -DR=3 -DBANKS=1 -DSHIFT=3", || {
     Ok(emit_block(&mut Lane::<3, 4, 1>::new(&configuration(1, 8)?), "lane")?)
 });
+const IDENTITY_TABLE: Design = design("4 x 1024 cells", "-DA=12 -DR=10", || {
+    let configuration = of_kind(Kind::IDENTITY_TABLE, 1024)?;
+    Ok(emit_block(&mut IdentityTable::<10, 12>::new(&configuration), "identity_table")?)
+});
+const IDENTITY_TABLE_SMALL: Design = design("4 x 8 cells", "-DA=5 -DR=3", || {
+    let configuration = of_kind(Kind::IDENTITY_TABLE, 32)?;
+    Ok(emit_block(&mut IdentityTable::<3, 5>::new(&configuration), "identity_table")?)
+});
+const LDA_IDENTITY: Design = design("1024 rows, 4 x 256 cells", "-DA=12 -DR=10 -DT=8", || {
+    let configuration = of_kind(Kind::LDA_IDENTITY, 1024)?;
+    Ok(emit_block(&mut LdaIdentity::<10, 12, 8>::new(&configuration), "lda_identity")?)
+});
+const LDA_IDENTITY_SMALL: Design = design("32 rows, 4 x 8 cells", "-DA=7 -DR=5 -DT=3", || {
+    let configuration = of_kind(Kind::LDA_IDENTITY, 32)?;
+    Ok(emit_block(&mut LdaIdentity::<5, 7, 3>::new(&configuration), "lda_identity")?)
+});
 const AGGREGATOR: Design = design("1 lane, 2 x 1024 cells", "-DA=11", || {
     Ok(emit_block(&mut Aggregator::<10, 11, 1, 1>::new(&configuration(2, 1024)?), "aggregator")?)
 });
@@ -156,7 +180,7 @@ const fn fault(what: &'static str, from: &'static str, to: &'static str, cycles:
     Fault { what, from, to, cycles }
 }
 
-const PROOFS: [Proof; 9] = [
+const PROOFS: [Proof; 11] = [
     Proof {
         name: "ram",
         designs: &[LDA],
@@ -388,6 +412,68 @@ const PROOFS: [Proof; 9] = [
                 (8, 8),
             ),
             fault("the class of the packet behind", "((kinds_5_q) &", "((kinds_4_q) &", (7, 7)),
+        ],
+    },
+    Proof {
+        name: "identity_table",
+        designs: &[IDENTITY_TABLE],
+        small: IDENTITY_TABLE_SMALL,
+        cut: "identity_table_place identity_table_digest_? identity_table_checks identity_table_table_?_lda",
+        window: None,
+        base: 22,
+        step: 22,
+        cover: 24,
+        faults: &[
+            fault(
+                "a packet right behind another is lost",
+                "placing_0_d = packet;",
+                "placing_0_d = packet & ~placing_0_q;",
+                (9, 9),
+            ),
+            fault("the copy of the packet behind", "q <= stage_6;", "q <= stage_5;", (8, 8)),
+            fault("a field of the packet behind", "q <= stage_4;", "q <= stage_3;", (8, 14)),
+            fault(
+                "two tables have the same cell",
+                "table_2_row = digest_2_value",
+                "table_2_row = digest_1_value",
+                (8, 8),
+            ),
+            fault("a table's wrap is not told", "overflows = overflows | table_3_overflow;", "", (2, 2)),
+            fault("all tables are cleared", "clear_first & is_drained", "clear_first", (2, 2)),
+        ],
+    },
+    Proof {
+        name: "lda_identity",
+        designs: &[LDA_IDENTITY],
+        small: LDA_IDENTITY_SMALL,
+        cut: "lda_identity_place lda_identity_digest_? lda_identity_checks lda_identity_rows lda_identity_part_?_lda",
+        window: None,
+        base: 22,
+        step: 22,
+        cover: 24,
+        faults: &[
+            fault(
+                "a packet right behind another is lost",
+                "placing_0_d = packet;",
+                "placing_0_d = packet & ~placing_0_q;",
+                (9, 9),
+            ),
+            fault("the copy of the packet behind", "q <= stage_6;", "q <= stage_5;", (8, 8)),
+            fault("a field of the packet behind", "q <= stage_4;", "q <= stage_3;", (8, 14)),
+            fault(
+                "two parts have the same cell",
+                "part_2_row = digest_2_value",
+                "part_2_row = digest_1_value",
+                (8, 8),
+            ),
+            fault("a part's wrap is not told", "overflows = overflows | part_3_overflow;", "", (2, 2)),
+            fault("a row is cleared with every cell", "clear_first & rows_drained", "clear_first", (2, 2)),
+            fault(
+                "a cell is cleared with its first word",
+                "clear_second & is_drained & is_second",
+                "clear_second & is_drained",
+                (2, 2),
+            ),
         ],
     },
     Proof {

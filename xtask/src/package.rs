@@ -5,7 +5,7 @@
 //! | `/usr/bin/deltaline` | the program, without simulator and lab, stripped |
 //! | `/usr/lib/systemd/system/deltaline@.service` | reads from a source for as long as the machine runs |
 //! | `/usr/share/man`, completions of bash, zsh and fish | made by the program itself |
-//! | `/usr/share/doc/deltaline` | licences, changelogs, `json.md`, an example of the unit's settings |
+//! | `/usr/share/doc/deltaline` | licences, changelogs, `json.md`, `metrics.md`, an example of the unit's settings |
 //! | `/etc/deltaline` | empty: for the settings, which are the user's and stay |
 //!
 //! Its scripts end the unit's instances where the program is removed, and restart them where it is replaced. It depends on the C library of the system that it is built on, or a later one. Times in it are those of the commit, so that
@@ -84,6 +84,7 @@ fn fill(root: &Path, workspace: &Path) -> Result<(), Failure> {
         (debian.join("copyright"), "copyright"),
         (debian.join("example.conf"), "example.conf"),
         (workspace.join("docs/json.md"), "json.md"),
+        (workspace.join("docs/metrics.md"), "metrics.md"),
         (workspace.join("LICENSE-MIT"), "LICENSE-MIT"),
         (workspace.join("THIRD-PARTY-NOTICES.txt"), "THIRD-PARTY-NOTICES.txt"),
     ] {

@@ -39,7 +39,7 @@
 //!
 //! `sim/cosim`: keys, one a cycle, and with pauses, sampled and not, against the model's words; packets around a change of
 //! the copy; drains at once behind it while the other copy is updated; counts that wrap; planted faults. Whole cores against
-//! `deltaline_model::point`.
+//! `deltaline_model::point`. `hdl/formal/lda_identity.v`: any pattern of packets, any drain.
 
 use crate::leaves::{Delay, Flop};
 use crate::module::module;

@@ -5,16 +5,15 @@
 //!
 //! * A recorder ran from its first record to its last, of whatever kind: packets that are not measured count, too, and so do those that a
 //!   filter passes over ([`Identities::recorder_ran`]).
-//! * What one end recorded outside the other recorder's time is left out, as the other one cannot have it. It lies in front of the
-//!   first packet that both have or behind the last; a packet of both is never left out, and one whose key the other end has at all decides nothing:
-//!   which one of such a key the other end lacks is not known.
+//! * What one end recorded outside the other recorder's time is left out, as the other one cannot have it. Of packets of a key that
+//!   the other end has as well, but less often, no more are left out than it lacks, and those alone that are certain to be outside.
 //! * What one end recorded while the other recorder ran, and the other one lacks, was lost, or came in. So an outage up to the
 //!   end of the recordings is loss, if the receiver has recorded anything after it; and it is left out, with a message, if nothing shows that
 //!   the receiver's recorder ran on.
 //!
-//! The clocks may be apart by anything: a packet is looked for at the other end at its own time and the delay of the packets that both
-//! have at this edge. Their median is taken, and the delay of the outermost one, and a packet is left out if either of them says so: one that
-//! was in flight when a recorder began or stopped is not lost.
+//! The clocks may be apart by anything: a packet is looked for at the other end at its own time and the delays of the packets that both have at
+//! this edge. What one end alone has is left out if even one of these delays puts it outside of the other recorder's time: packets overtake each
+//! other, and one that was under way when a recorder began or stopped is not lost.
 //!
 //! Packets are compared by a 64-bit hash of their keys. Packets of both are those whose key occurs once at each end; where there are
 //! none, as at mirror ports that give every packet twice, they are those whose key occurs up to four times, the k-th of a key being
@@ -26,9 +25,11 @@
 //!
 //! Recordings of one stream, cut anywhere at either end and at both, short and long, in order and reordered, with loss, an outage as long as
 //! anything that is cut, repeated keys, every packet twice, clocks apart: what is left out is what the other recorder cannot have. Outages at the
-//! edges with other packets behind them and without. Recordings that have nothing in common, or a corner. Intervals of
+//! edges with other packets behind them and without. Packets that overtake each other by far, both recorders begun and stopped at once, one after the other:
+//! nothing is lost and nothing gained. Recorders that stand still, and wrong stamps that look like it. Recordings that have nothing in common, or a corner. Intervals of
 //! measurements: `host/cli/tests/cuts.rs`.
 
+use crate::Capture;
 use crate::maps::{HashMap, HashSet};
 use crate::matching::{Observations, delay_between};
 use crate::replay::Span;
@@ -45,6 +46,8 @@ pub struct Identities {
     count: usize,
     /// When the first and the last one were recorded, in nanoseconds since the Unix epoch.
     ran: Option<[u64; 2]>,
+    /// The longest time without any record.
+    silence: Option<[u64; 2]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,10 +87,10 @@ impl Identities {
         self.ran = Some([self.ran.map_or(time, |[first, _]| first), time]);
     }
 
-    /// Says when the recorder wrote its first record and its last one, in nanoseconds since the Unix epoch, where it has recorded more than
-    /// these packets: [`Capture::ran`](crate::Capture::ran).
-    pub fn recorder_ran(&mut self, ran: Option<[u64; 2]>) {
-        self.ran = ran.or(self.ran);
+    /// Takes over when the recorder wrote its first record and its last one, where it has recorded more than these packets, and its longest silence.
+    pub fn recorder_ran(&mut self, capture: &Capture) {
+        self.ran = capture.ran().or(self.ran);
+        self.silence = capture.silence();
     }
 
     /// Whether no packet is measured.
@@ -130,14 +133,34 @@ pub struct Edges {
     pub sender: [usize; 2],
     /// Measured packets that are left out at the receiver: in front and behind.
     pub receiver: [usize; 2],
+    /// Places within the span of packets that are left out as well, in order, of the sender and of the receiver: those that may have been under way when
+    /// the other recorder began or stopped.
+    pub under_way: [Vec<usize>; 2],
     /// All measured packets of the sender and of the receiver.
     pub measured: [usize; 2],
+    /// Whether the sender's recorder, and the receiver's, may have stood still.
+    pub still: [Option<Still>; 2],
 }
+
+/// A time without a record of any kind, in which the other recorder went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Still {
+    /// How long it was.
+    pub nanoseconds: u64,
+    /// Measured packets of the other end in it, about.
+    pub packets: usize,
+}
+
+/// Nanoseconds without a record from which on a recorder may have stood still, and packets that the other one has of that time, at least.
+const STILL: u64 = 1_000_000_000;
+const MEANWHILE: usize = 100;
 
 /// Packets of a recording that are compared at first, about.
 const COMPARED: usize = 1 << 16;
-/// Packets of both at an edge whose median delay is taken, at most.
-const OUTERMOST: usize = 101;
+/// Packets of both at an edge whose delays are taken, at most.
+const OUTERMOST: usize = 1 << 14;
+/// Nanoseconds from the median from which on a delay is that of a wrong stamp.
+const WILD: i128 = 1_000_000_000;
 
 /// Packets of one key at an end, at most, whose order is relied on where no key occurs once.
 const MOST_ALIKE: u32 = 4;
@@ -156,16 +179,38 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
         let outer = outer(ends, &common)?;
         common.extend(self::common(ends, most_alike, |hash| outer.contains(&hash)));
     }
+    let still = [0, 1].map(|end| still(ends, end, &common));
     let [sent, received] = [0, 1].map(|end| kept(ends, end, &mut common));
     let (sent, received) = (sent?, received?);
     // Two recordings that have but a corner in common are not of the same traffic.
-    let keeps_most = |kept: &Kept| 2 * kept.left_out.iter().sum::<usize>() < kept.measured;
+    let keeps_most =
+        |kept: &Kept| 2 * (kept.left_out.iter().sum::<usize>() + kept.under_way.len()) < kept.measured;
     (keeps_most(&sent) || keeps_most(&received)).then_some(Edges {
         span: Span { sender: sent.packets, receiver: received.packets },
         sender: sent.left_out,
         receiver: received.left_out,
+        under_way: [sent.under_way, received.under_way],
         measured: [sent.measured, received.measured],
+        still,
     })
+}
+
+/// Whether an end's recorder may have stood still, by the packets that both have.
+fn still(ends: [&Identities; 2], end: usize, common: &[Places]) -> Option<Still> {
+    let [own, other] = [ends[end], ends[1 - end]];
+    let [from, to] = own.silence.filter(|[from, to]| to - from >= STILL)?;
+    let time = |places: &Places, end: usize| ends[end].measured[places[end]].time;
+    let mut shifts: Vec<i64> =
+        common.iter().map(|places| delay_between(time(places, end), time(places, 1 - end))).collect();
+    let middle = shifts.len() / 2;
+    let (_, &mut shift, _) = shifts.select_nth_unstable(middle);
+    let between = |end: &Identities, shift: i64| {
+        let [from, to] = [from, to].map(|time| i128::from(time) + i128::from(shift));
+        end.measured.iter().filter(|packet| (from + 1..to).contains(&packet.time.into())).count()
+    };
+    // What has packets from before or behind in it is a wrong stamp's.
+    let packets = if between(own, 0) == 0 { between(other, shift) } else { 0 };
+    (packets >= MEANWHILE).then_some(Still { nanoseconds: to - from, packets })
 }
 
 /// The places among the measured packets of both ends of a packet that both have.
@@ -210,53 +255,98 @@ struct Kept {
     packets: Range<usize>,
     /// Measured packets in front and behind.
     left_out: [usize; 2],
+    /// Places of others in between that are left out.
+    under_way: Vec<usize>,
     measured: usize,
 }
 
-/// What is kept of one end: the packets from the first of both to the last, and those further out that were recorded while the other
-/// recorder ran.
+/// When a packet is expected at the other end, by the packets of both at an edge: nanoseconds to add to its time.
+#[derive(Clone, Copy)]
+struct Shift {
+    least: i128,
+    greatest: i128,
+}
+
+impl Shift {
+    fn of(shifts: impl Iterator<Item = i128>) -> Option<Self> {
+        let mut shifts: Vec<i128> = shifts.take(OUTERMOST).collect();
+        shifts.sort_unstable();
+        let median = *shifts.get(shifts.len() / 2)?;
+        let tame = || shifts.iter().copied().filter(|shift| (shift - median).abs() < WILD);
+        Some(Shift { least: tame().min()?, greatest: tame().max()? })
+    }
+}
+
+/// What is kept of one end: what the other end has as well, and what it lacks although its recorder ran.
 fn kept(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Kept> {
     let [own, other] = [ends[end], ends[1 - end]];
     common.sort_unstable_by_key(|places| places[end]);
-    let [first, last] = [common.first()?[end], common.last()?[end]];
-    let [began, ended] = other.ran?.map(i128::from);
     // From this end to the other one.
-    let shift = |places: &Places| {
-        i128::from(delay_between(own.measured[places[end]].time, other.measured[places[1 - end]].time))
+    let time = |places: &Places, end: usize| ends[end].measured[places[end]].time;
+    let shift = |places: &Places| i128::from(delay_between(time(places, end), time(places, 1 - end)));
+    let at_front = Shift::of(common.iter().map(shift))?;
+    let at_back = Shift::of(common.iter().rev().map(shift))?;
+    // A recorder ran when it recorded these, whatever stamps its first record and its last one have.
+    let [began, ended] = other.ran?;
+    let began = common.iter().take(OUTERMOST).map(|places| time(places, 1 - end)).fold(began, u64::min);
+    let ended = common.iter().rev().take(OUTERMOST).map(|places| time(places, 1 - end)).fold(ended, u64::max);
+    let [began, ended] = [began, ended].map(i128::from);
+    // Whether the other recorder may not have run, and whether it certainly did not.
+    let outside = |packet: &Measured| {
+        let time = i128::from(packet.time);
+        let may_be = time + at_front.least < began || time + at_back.greatest > ended;
+        let is = time + at_front.greatest < began || time + at_back.least > ended;
+        (may_be, is)
     };
-    let shifts = |outermost: &mut dyn Iterator<Item = &Places>| {
-        let mut shifts: Vec<i128> = outermost.take(OUTERMOST).map(shift).collect();
-        let edge = shifts[0];
-        let middle = shifts.len() / 2;
-        [edge, *shifts.select_nth_unstable(middle).1]
+    let places = 0..own.measured.len();
+    let middle = places.end / 2;
+    // Outermost ones first.
+    let inwards = (0..middle).chain((middle..places.end).rev());
+    let candidates: Vec<usize> = inwards.filter(|place| outside(&own.measured[*place]).0).collect();
+    let mut counts = counts(own, other, candidates.iter().map(|place| own.measured[*place].hash));
+    let is_left_out = |place: &usize| {
+        let packet = &own.measured[*place];
+        match counts.get_mut(&packet.hash) {
+            Some([_, 0]) => true,
+            Some([own, other]) if *own > *other && outside(packet).1 => {
+                *own -= 1;
+                true
+            }
+            _ => false,
+        }
     };
-    let at_front = shifts(&mut common.iter());
-    let at_back = shifts(&mut common.iter().rev());
-    let (front, back) = (&own.measured[..first], &own.measured[last + 1..]);
-    let lacking = lacking(other, front.iter().chain(back));
-    let is_before = |packet: &Measured| {
-        lacking.contains(&packet.hash) && at_front.iter().any(|shift| i128::from(packet.time) + shift < began)
-    };
-    let is_after = |packet: &Measured| {
-        lacking.contains(&packet.hash) && at_back.iter().any(|shift| i128::from(packet.time) + shift > ended)
-    };
+    let left_out: HashSet<usize> = candidates.into_iter().filter(is_left_out).collect();
 
-    let in_front = front.iter().rposition(is_before).map_or(0, |place| place + 1);
-    let behind = back.iter().position(is_after).map_or(0, |place| back.len() - place);
-    let start = in_front.checked_sub(1).map_or(0, |place| front[place].place + 1);
-    let stop = if behind == 0 { own.count } else { back[back.len() - behind].place };
-    Some(Kept { packets: start..stop, left_out: [in_front, behind], measured: own.measured.len() })
+    let in_front = places.clone().take_while(|place| left_out.contains(place)).count();
+    let behind = (in_front..places.end).rev().take_while(|place| left_out.contains(place)).count();
+    let stop = places.end - behind;
+    Some(Kept {
+        packets: in_front.checked_sub(1).map_or(0, |last| own.measured[last].place + 1)
+            ..own.measured.get(stop).map_or(own.count, |first| first.place),
+        left_out: [in_front, behind],
+        under_way: (in_front..stop)
+            .filter(|place| left_out.contains(place))
+            .map(|place| own.measured[place].place)
+            .collect(),
+        measured: places.end,
+    })
 }
 
-/// The keys of these packets that the `other` end has not at all.
-fn lacking<'a>(other: &Identities, packets: impl Iterator<Item = &'a Measured>) -> HashSet<u64> {
-    let mut lacking: HashSet<u64> = packets.map(|packet| packet.hash).collect();
-    if !lacking.is_empty() {
-        other.hashes().for_each(|hash| {
-            lacking.remove(&hash);
-        });
+/// How often each of these keys is at an end, and at the `other`.
+fn counts(
+    own: &Identities,
+    other: &Identities,
+    hashes: impl Iterator<Item = u64>,
+) -> HashMap<u64, [usize; 2]> {
+    let mut counts: HashMap<u64, [usize; 2]> = hashes.map(|hash| (hash, [0; 2])).collect();
+    for (end, identities) in [own, other].into_iter().enumerate() {
+        for hash in identities.hashes() {
+            if let Some(count) = counts.get_mut(&hash) {
+                count[end] += 1;
+            }
+        }
     }
-    lacking
+    counts
 }
 
 #[cfg(test)]

@@ -88,12 +88,17 @@ impl Observations {
             .map(move |index| measured.next_if(|(place, _)| *place == index).map(|(_, key)| *key))
     }
 
-    /// Forgets all packets but these.
-    pub fn keep(&mut self, packets: Range<usize>) {
-        self.times.truncate(packets.end);
-        self.times.drain(..packets.start.min(self.times.len()));
-        self.measured.retain(|(index, _)| packets.contains(index));
-        self.measured.iter_mut().for_each(|(index, _)| *index -= packets.start);
+    /// Forgets all packets but these, and of these the ones at the places `left_out`, which are in order.
+    pub fn keep(&mut self, packets: Range<usize>, left_out: &[usize]) {
+        let is_kept = |index: usize| packets.contains(&index) && left_out.binary_search(&index).is_err();
+        self.measured.retain(|(index, _)| is_kept(*index));
+        let before = |index: usize| packets.start + left_out.partition_point(|place| *place < index);
+        self.measured.iter_mut().for_each(|(index, _)| *index -= before(*index));
+        let mut index = 0;
+        self.times.retain(|_| {
+            index += 1;
+            is_kept(index - 1)
+        });
     }
 
     /// The measured packets by key, those of a key by index.
@@ -152,7 +157,7 @@ impl Likeness {
     }
 
     /// Whether another packet of either capture has the same key, so that which is which is likely, not certain.
-    pub(crate) fn is_alike(self) -> bool {
+    pub fn is_alike(self) -> bool {
         self != Likeness::Single
     }
 }

@@ -2,17 +2,18 @@
 //!
 //! A block is its type, its length, a body and its length again. A section begins with a Section Header Block, which
 //! shows the byte order; Interface Description Blocks follow, which give link type and unit of time; packets stand
-//! in Enhanced Packet Blocks, which name their interface by its position in the section. All other blocks (names,
-//! statistics, secrets, what applications add) are passed over.
+//! in Enhanced Packet Blocks, which name their interface by its position in the section. Interface Statistics Blocks say how many packets the
+//! recorder lacks. All other blocks (names, secrets, what applications add) are passed over.
 
 use crate::error::Fault;
 use crate::input::Input;
 use crate::link::Link;
 use crate::packet::{Direction, MAX_CAPTURED, Record};
 use pcap_parser::{
-    BOM_MAGIC, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, InterfaceDescriptionBlock, OptionCode, SHB_MAGIC,
-    SPB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,
-    parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le, parse_sectionheaderblock,
+    BOM_MAGIC, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock, OptionCode,
+    SHB_MAGIC, SPB_MAGIC, parse_enhancedpacketblock_be, parse_enhancedpacketblock_le,
+    parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le,
+    parse_interfacestatisticsblock_be, parse_interfacestatisticsblock_le, parse_sectionheaderblock,
 };
 
 /// The first bytes of a file: the Section Header Block's type, which reads the same in both byte orders.
@@ -35,11 +36,18 @@ const OBSOLETE_PACKET: u32 = 2;
 pub(crate) struct Pcapng {
     big_endian: bool,
     interfaces: Vec<Interface>,
+    /// Packets that the interfaces, and the system, had no room for, of all sections.
+    dropped: [u64; 2],
 }
 
 impl Pcapng {
     pub(crate) fn new() -> Self {
-        Pcapng { big_endian: false, interfaces: Vec::new() }
+        Pcapng { big_endian: false, interfaces: Vec::new(), dropped: [0; 2] }
+    }
+
+    /// How many packets the recorder says so far that its interfaces have dropped, and its system.
+    pub(crate) fn dropped(&self) -> [u64; 2] {
+        self.dropped
     }
 
     pub(crate) fn next(&mut self, input: &mut Input) -> Result<Option<Record>, Fault> {
@@ -60,7 +68,7 @@ impl Pcapng {
             if length < SMALLEST_BLOCK || !length.is_multiple_of(4) {
                 return Err(Fault::Damaged(format!("a block is {length} bytes long")));
             }
-            if !matches!(kind, SHB_MAGIC | IDB_MAGIC | EPB_MAGIC | SPB_MAGIC | OBSOLETE_PACKET) {
+            if !matches!(kind, SHB_MAGIC | IDB_MAGIC | ISB_MAGIC | EPB_MAGIC | SPB_MAGIC | OBSOLETE_PACKET) {
                 if !input.skip(length)? {
                     return Err(Fault::Truncated);
                 }
@@ -84,6 +92,11 @@ impl Pcapng {
                 }
                 IDB_MAGIC => {
                     self.interface(block)?;
+                    None
+                }
+                ISB_MAGIC => {
+                    let statistics = Statistics::of(block, self.big_endian);
+                    self.count(statistics);
                     None
                 }
                 EPB_MAGIC => Some(self.packet(block)?),
@@ -129,6 +142,16 @@ impl Pcapng {
         }
         self.interfaces.push(Interface::new(&description, self.big_endian));
         Ok(())
+    }
+
+    /// Counts what an interface has dropped since it was last said: statistics count from the beginning.
+    fn count(&mut self, statistics: Option<Statistics>) {
+        let Some(Statistics { interface, dropped }) = statistics else { return };
+        let Some(interface) = self.interfaces.get_mut(interface as usize) else { return };
+        for ((all, known), dropped) in self.dropped.iter_mut().zip(&mut interface.dropped).zip(dropped) {
+            *all = all.saturating_add(dropped.saturating_sub(*known));
+            *known = dropped.max(*known);
+        }
     }
 
     fn packet(&self, block: &[u8]) -> Result<Packet, Fault> {
@@ -178,6 +201,29 @@ struct Packet {
     direction: Option<Direction>,
 }
 
+/// What an Interface Statistics Block says of its interface.
+struct Statistics {
+    interface: u32,
+    /// isb_ifdrop and isb_osdrop.
+    dropped: [u64; 2],
+}
+
+impl Statistics {
+    /// None if it cannot be read: no packet depends on it.
+    fn of(block: &[u8], big_endian: bool) -> Option<Self> {
+        let parse =
+            if big_endian { parse_interfacestatisticsblock_be } else { parse_interfacestatisticsblock_le };
+        let (_, block) = parse(block).ok()?;
+        let number = |code| {
+            let option = block.options.iter().find(|option| option.code == code)?;
+            let bytes = <[u8; 8]>::try_from(option.as_bytes().ok()?).ok()?;
+            Some(if big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+        };
+        let dropped = [OptionCode::IsbIfDrop, OptionCode::IsbOsDrop].map(|code| number(code).unwrap_or(0));
+        Some(Statistics { interface: block.if_id, dropped })
+    }
+}
+
 /// What an Interface Description Block says of its packets.
 struct Interface {
     link_type: u16,
@@ -185,11 +231,14 @@ struct Interface {
     resolution: u8,
     /// if_tsoffset: seconds to be added to every timestamp.
     offset: i64,
+    /// What it has dropped by its statistics so far.
+    dropped: [u64; 2],
 }
 
 impl Interface {
     fn new(description: &InterfaceDescriptionBlock<'_>, big_endian: bool) -> Self {
-        let mut interface = Interface { link_type: description.linktype.0 as u16, resolution: 6, offset: 0 };
+        let link_type = description.linktype.0 as u16;
+        let mut interface = Interface { link_type, resolution: 6, offset: 0, dropped: [0; 2] };
         for option in &description.options {
             match (option.code, option.as_bytes()) {
                 (OptionCode::IfTsresol, Ok(&[resolution])) => interface.resolution = resolution,

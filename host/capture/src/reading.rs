@@ -82,6 +82,8 @@ pub struct Capture {
     passed_over: u64,
     /// When the first record and the last one so far were recorded, wanted or not.
     ran: Option<[u64; 2]>,
+    /// The longest time between two records, from which to which.
+    silence: Option<[u64; 2]>,
     /// Packets that were split, and what came of them.
     split: [u64; 2],
     over: bool,
@@ -134,6 +136,7 @@ impl Capture {
                 packets: 0,
                 passed_over: 0,
                 ran: None,
+                silence: None,
                 split: [0; 2],
                 over: false,
             }),
@@ -195,7 +198,7 @@ impl Capture {
             };
             let Some(mut record) = found? else { break };
             self.input.check_records(self.packets + 1)?;
-            self.ran = Some([self.ran.map_or(record.timestamp, |[first, _]| first), record.timestamp]);
+            self.note(record.timestamp);
             let bytes = self.input.consumed(record.data.clone());
             if let Some(wanted) = self.selection.direction
                 && record.direction.or_else(|| record.link.direction(bytes)).ok_or(Fault::Undirected)?
@@ -250,6 +253,16 @@ impl Capture {
         (record, false)
     }
 
+    /// Notes when a record was recorded.
+    fn note(&mut self, time: u64) {
+        let [first, last] = self.ran.unwrap_or([time; 2]);
+        let length = |[from, to]: [u64; 2]| to.saturating_sub(from);
+        if length([last, time]) > self.silence.map_or(0, length) {
+            self.silence = Some([last, time]);
+        }
+        self.ran = Some([first, time]);
+    }
+
     fn pass_over(&mut self) {
         self.packets += 1;
         self.passed_over += 1;
@@ -264,6 +277,21 @@ impl Capture {
     /// not: what shows that the recorder ran.
     pub fn ran(&self) -> Option<[u64; 2]> {
         self.ran
+    }
+
+    /// Between which two records, that follow on each other, most time has passed so far, in nanoseconds since the Unix epoch, whether they were wanted or
+    /// not.
+    pub fn silence(&self) -> Option<[u64; 2]> {
+        self.silence
+    }
+
+    /// How many packets the recording says so far that its interfaces have dropped, and its system, for want of room: what pcapng's statistics hold, which
+    /// most recorders write last.
+    pub fn dropped(&self) -> [u64; 2] {
+        match &self.format {
+            Format::Pcapng(pcapng) => pcapng.dropped(),
+            Format::Pcap(_) => [0; 2],
+        }
     }
 
     /// How many packets were split so far, and into how many.

@@ -4,8 +4,8 @@
 //! recording are taken; of a long one, runs of 1024 at even distances, at most 131,072 packets. Within a run nothing is missing, so that reordering
 //! by less than that is seen as it is.
 //!
-//! Packets are compared by a 64-bit hash of their keys. Those that occur more than once at either end are left out: which is which is not
-//! known.
+//! Packets are compared by a 64-bit hash of their keys. Which one is which of those that occur more than once at either end is a guess, as in
+//! [`align`]: they are kept apart.
 //!
 //! # Test plan
 //!
@@ -14,7 +14,7 @@
 
 use crate::edges::{Identified, Identities};
 use crate::maps::HashMap;
-use crate::matching::{Flow, delay_between, flow_of};
+use crate::matching::{Fate, Flow, align, delay_between, flow_of};
 use crate::reordering::Reordering;
 use crate::replay::Span;
 
@@ -67,7 +67,7 @@ impl Stretches {
         (position / RUN).is_multiple_of(self.every)
     }
 
-    /// The packets that passed both ends once, of all packets of the sender and of the receiver; within a span of the recordings, if
+    /// The packets that passed both ends, of all packets of the sender and of the receiver; within a span of the recordings, if
     /// one is given.
     pub fn passages(self, sender: &Identities, receiver: &Identities, span: Option<&Span>) -> Passages {
         let mut places: HashMap<u64, Place> =
@@ -90,6 +90,24 @@ impl Stretches {
         let is_within = |sent: usize, arrived: usize| {
             span.is_none_or(|span| span.sender.contains(&sent) && span.receiver.contains(&arrived))
         };
+        // Of the keys that are not single, where the packets are at each end.
+        let mut alike: HashMap<u64, [Vec<(usize, u64)>; 2]> = places
+            .iter()
+            .filter(|(_, place)| place.arrived > 0 && (place.sent, place.arrived) != (1, 1))
+            .map(|(hash, _)| (*hash, Default::default()))
+            .collect();
+        if !alike.is_empty() {
+            let spans = span.map(|span| [&span.sender, &span.receiver]);
+            for (end, identities) in [sender, receiver].into_iter().enumerate() {
+                for (position, time, hash) in identities.packets() {
+                    let is_kept = spans.is_none_or(|spans| spans[end].contains(&position));
+                    if let Some(ends) = alike.get_mut(&hash).filter(|_| is_kept) {
+                        ends[end].push((position, time));
+                    }
+                }
+            }
+        }
+        let every = self.every;
         let packets = self.packets.into_iter().zip(arrivals).enumerate();
         let passed = packets.filter_map(|(index, (sent, arrival))| {
             let place = places.get(&sent.hash)?;
@@ -103,7 +121,22 @@ impl Stretches {
                 flow,
             })
         });
-        Passages(passed.collect())
+        let single: Vec<Passage> = passed.collect();
+        let mut delays: Vec<i64> = single.iter().map(Passage::delay).collect();
+        let middle = delays.len() / 2;
+        let usual = (!delays.is_empty()).then(|| *delays.select_nth_unstable(middle).1);
+        let mut repeated = vec![];
+        for [sent, received] in alike.into_values() {
+            let [from, to] =
+                [&sent, &received].map(|end| end.iter().map(|(_, time)| *time).collect::<Vec<_>>());
+            repeated.extend(align(&from, &to, usual).into_iter().filter_map(|fate| match fate {
+                Fate::Received(one, other) if (sent[one].0 / RUN).is_multiple_of(every) => {
+                    Some(delay_between(from[one], to[other]))
+                }
+                _ => None,
+            }));
+        }
+        Passages { single, repeated }
     }
 }
 
@@ -124,21 +157,36 @@ struct Passage {
     flow: Flow,
 }
 
-/// Packets that passed both ends, in the order of the sender's recording.
+impl Passage {
+    fn delay(&self) -> i64 {
+        delay_between(self.sent, self.arrived)
+    }
+}
+
+/// Packets that passed both ends.
 #[derive(Clone, Debug, Default)]
-pub struct Passages(Vec<Passage>);
+pub struct Passages {
+    /// Those that occur once at each end, in the order of the sender's recording.
+    single: Vec<Passage>,
+    repeated: Vec<i64>,
+}
 
 impl Passages {
-    /// When each was sent, in nanoseconds since the Unix epoch, and its delay in nanoseconds.
+    /// When each that occurs once was sent, in nanoseconds since the Unix epoch, and its delay in nanoseconds.
     pub fn delays(&self) -> impl Iterator<Item = (u64, i64)> {
-        self.0.iter().map(|passage| (passage.sent, delay_between(passage.sent, passage.arrived)))
+        self.single.iter().map(|passage| (passage.sent, passage.delay()))
     }
 
-    /// How many of them overtook each other, run by run.
+    /// The delays in nanoseconds of those that occur more than once at either end, by a guess at which is which.
+    pub fn repeated(&self) -> &[i64] {
+        &self.repeated
+    }
+
+    /// How many of those that occur once overtook each other, run by run.
     pub fn reordering(&self) -> Reordering {
         let mut all = Reordering::default();
         // Runs that follow on each other are one.
-        for run in self.0.chunk_by(|one, next| next.run - one.run <= 1) {
+        for run in self.single.chunk_by(|one, next| next.run - one.run <= 1) {
             let packets = run.iter().enumerate();
             all += Reordering::of(
                 packets.map(|(place, passage)| (passage.arrived, passage.sent, place, passage.flow)),
@@ -227,15 +275,19 @@ mod tests {
         let share = found.overall as f64 / found.compared as f64;
         assert!((share - 0.01).abs() < 0.001, "{found:?}");
         let runs: Vec<usize> =
-            passages.0.chunk_by(|one, next| one.run == next.run).map(|run| run[0].run).collect();
+            passages.single.chunk_by(|one, next| one.run == next.run).map(|run| run[0].run).collect();
         assert!(runs.windows(2).all(|pair| pair[1] - pair[0] == 8), "{runs:?}");
     }
 
     #[test]
-    fn packets_that_occur_twice_are_left_out() {
+    fn packets_that_occur_twice_are_kept_apart() {
         let sent = [(0, 1), (10, 2), (20, 1), (30, 3), (40, 4)];
         let received = [(5, 1), (15, 2), (35, 3), (36, 3), (45, 4)];
         let (_, _, passages) = both(&sent, &received);
         assert_eq!(passages.delays().collect::<Vec<_>>(), [(10, 5), (40, 5)]);
+        // Packet 1 was sent twice, of which the first arrived; 3 arrived twice.
+        let mut repeated = passages.repeated().to_vec();
+        repeated.sort_unstable();
+        assert_eq!(repeated, [5, 5]);
     }
 }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::recordings::{KnownBy, Recordings};
 use crate::report::duration;
 use deltaline_capture::matching::{End, match_exactly};
-use deltaline_capture::survey::{Backward, BothWays, Survey};
+use deltaline_capture::survey::{Backward, BothWays, FEWEST_TIMES, Survey};
 use deltaline_estimate::Rounding;
 use deltaline_model::wire::frame::Role;
 
@@ -66,7 +66,7 @@ impl Surveys {
         if is_loss && reasons.is_empty() && self.remarks(recordings).is_empty() {
             reasons.push(
                 "nothing in the recordings explains it but loss: no tunnels, traffic of both directions, packets longer than \
-                 the other end's, repeated packets, address translation, rewritten headers, or times that do not overlap"
+                 the other end's, repeated packets, address translation, rewritten headers, packets that a recorder dropped or its sampling left out, or times that do not overlap"
                     .into(),
             );
         }
@@ -98,8 +98,34 @@ impl Surveys {
         ))
     }
 
+    /// Refuses recordings that nothing can be concluded from.
+    pub(crate) fn check(&self, recordings: &Recordings) -> Result<(), Failure> {
+        self.check_stamps(recordings)?;
+        self.check_fragments(recordings)
+    }
+
+    /// Refuses recordings whose packets all have the same time, which no recorder has given them.
+    fn check_stamps(&self, recordings: &Recordings) -> Result<(), Failure> {
+        for role in [Role::Sender, Role::Receiver] {
+            let survey = self.of_end(role);
+            let packets = survey.packets();
+            if let Some([first, last]) = survey.span()
+                && first == last
+                && packets >= FEWEST_TIMES
+            {
+                let name = recordings.name(role);
+                let message = format!(
+                    "{name}: the delay is not identifiable: all {packets} packets have the same time, {first} ns since 1970; record again with \
+                     times, and look for what has written the file without them"
+                );
+                return Err(Failure::new(Exit::NotIdentifiable, message));
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses recordings of which so many packets are fragmented in between that losses mean nothing.
-    pub(crate) fn check_fragments(&self, recordings: &Recordings) -> Result<(), Failure> {
+    fn check_fragments(&self, recordings: &Recordings) -> Result<(), Failure> {
         let least = self.sender.packets().min(self.receiver.packets());
         let are_many = |[sent, received]: [u64; 2]| sent.abs_diff(received) > least / FRAGMENTS;
         match self.uneven_fragments().filter(|fragments| are_many(*fragments)) {

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::progress::Progress;
 use crate::recordings::Recordings;
-use deltaline_capture::edges::{Edges, Identified, Identities, edges};
+use crate::report::duration;
+use deltaline_capture::edges::{Edges, Identified, Identities, Still, edges};
 use deltaline_capture::stretches::{Passages, Stretches};
 use deltaline_model::wire::frame::Role;
 
@@ -39,7 +40,7 @@ impl Common {
         )?;
         let edges = edges(&sender, &receiver);
         let passages = stretches.passages(&sender, &receiver, edges.as_ref().map(|edges| &edges.span));
-        let left_out = remark(edges.as_ref(), [&sender, &receiver]);
+        let left_out = remarks(edges.as_ref(), [&sender, &receiver]);
         Ok(Common {
             edges,
             passages,
@@ -53,7 +54,7 @@ fn identities(
     mut recording: Input,
     mut progress: Progress,
     mut each: impl FnMut(u64, Option<&Identified>),
-) -> Result<(Identities, Option<String>), Failure> {
+) -> Result<(Identities, Vec<String>), Failure> {
     let mut identities = Identities::default();
     while let Some(packet) = recording.next_packet()? {
         let time = packet.timestamp;
@@ -63,22 +64,33 @@ fn identities(
         }
         progress.packet(recording.capture());
     }
-    identities.recorder_ran(recording.capture().ran());
-    Ok((identities, recording.remark()))
+    identities.recorder_ran(recording.capture());
+    Ok((identities, recording.remarks()))
 }
 
 /// The part of an end's packets from which on what is left out may change what is concluded.
 const NOTABLE: f64 = 0.2;
 
-/// What is to be said of packets that are left out, or of captures whose edges are not known.
-pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<String> {
+/// What is to be said of packets that are left out, of captures whose edges are not known, and of recorders that may have stood still.
+pub(crate) fn remarks(edges: Option<&Edges>, ends: [&Identities; 2]) -> Vec<String> {
     let Some(edges) = edges else {
-        return ends.iter().all(|end| !end.is_empty()).then(|| {
-            "the captures have too few packets in common to find where they begin and end together: they are taken whole, and what \
-             one recorder has from a time when the other one did not run counts as lost or gained"
-                .into()
-        });
+        let unknown = "the captures have too few packets in common to find where they begin and end together: they are taken whole, and what \
+                       one recorder has from a time when the other one did not run counts as lost or gained";
+        return ends.iter().all(|end| !end.is_empty()).then(|| unknown.into()).into_iter().collect();
     };
+    let still = ["sender", "receiver"].into_iter().zip(edges.still).filter_map(|(name, still)| {
+        let Still { nanoseconds, packets } = still?;
+        Some(format!(
+            "the {name}'s recorder has no record of any kind of {}, of which the other one has {packets} packets: if it stood still, and not the \
+             traffic, what they count as lost or gained is not",
+            duration(nanoseconds as f64)
+        ))
+    });
+    remark_on_outside(edges).into_iter().chain(remark_on_under_way(edges)).chain(still).collect()
+}
+
+/// What is to be said of packets that the other recorder cannot have.
+fn remark_on_outside(edges: &Edges) -> Option<String> {
     let part = |name: &str, [front, behind]: [usize; 2]| {
         let place = match (front, behind) {
             (0, 0) => return None,
@@ -108,6 +120,17 @@ pub(crate) fn remark(edges: Option<&Edges>, ends: [&Identities; 2]) -> Option<St
          kind, and are left out, {sent:.1} % of the sender's packets and {received:.1} % of the receiver's{warning}",
         parts.join(", ")
     ))
+}
+
+/// What is to be said of packets that the other recorder may not have had time for.
+fn remark_on_under_way(edges: &Edges) -> Option<String> {
+    let [sent, received] = edges.under_way.each_ref().map(Vec::len);
+    (sent + received > 0).then(|| {
+        format!(
+            "{sent} of the sender's packets and {received} of the receiver's, at the edges, have no partner in the other capture and are left out of all \
+             numbers: they may have been under way when its recorder began or stopped, or else were lost, or never sent"
+        )
+    })
 }
 
 /// The parts of the sender's and of the receiver's packets that are left out.

@@ -1,51 +1,76 @@
 //! How the program ends: exit codes.
 
+use clap::ValueEnum;
 use deltaline_collect::evaluation::{Evaluation, Unusable};
 use deltaline_collect::summary::Finding;
 use deltaline_collect::verdict::Void;
 use deltaline_estimate::Reason;
 use std::process::ExitCode;
 
-/// The exit codes, which stay as they are from release to release.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The exit codes, which stay as they are from release to release. What is said here of each is what `--help` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Exit {
     /// All went well.
     #[default]
     Done = 0,
     /// The command line is wrong.
     Usage = 2,
-    /// An input cannot be read.
+    /// An input cannot be read: missing, empty, truncated, not a capture, or of a link type that is not read.
     Input = 3,
-    /// The two ends are configured differently.
+    /// The two ends, or a board and this program, are configured differently.
     Configuration = 4,
-    /// Control frames are lost, corrupted or contradict each other, or an interval is void for another reason.
+    /// Control frames are lost, corrupted or contradict each other, or an interval is void for another reason; the result is
+    /// that of the other intervals.
     Void = 5,
-    /// No delay could be identified.
+    /// No delay is identifiable, nothing bounds the clocks' offset, or there is no such interval; the result says why.
     NotIdentifiable = 6,
-    /// An output cannot be written.
+    /// An output cannot be written, or is there already.
     Output = 7,
-    /// A tool is missing, or the hardware cannot be built.
+    /// A tool is missing, the hardware cannot be built, or this program was built without what the command takes.
     Hardware = 8,
-    /// The two ends have not seen the same packets, or are swapped.
+    /// The two ends have not seen the same packets, or the files are swapped.
     Ends = 9,
-    /// The measurement was refused because it would be wrong.
+    /// Refused, because the result would be wrong, as of intervals cut by no delimiter, or because it takes too much, as a plan of
+    /// too many paths or an exchange with an end that is full.
     Refused = 10,
-    /// There is no such port or interface, or it cannot be used.
+    /// The port, the interface or the other end of an exchange is missing, down or gone, or cannot be used.
     Missing = 11,
-    /// Another program has the port.
+    /// The port, or the address to listen at, is in use by another program.
     Busy = 12,
-    /// The user may not open the port or interface.
+    /// No permission to open the port or interface, or to listen at the address.
     Denied = 13,
     /// Nothing came in time.
     NoData = 14,
-    /// What answers is not the board that was expected.
+    /// The board is another one than expected, or none of Deltaline's.
     WrongBoard = 15,
-    /// Estimates contradict the board's own truth.
+    /// A board's self-test failed.
     SelfTest = 16,
     /// No design meets the targets.
     Unmet = 17,
-    /// What an end of an exchange says is not authentic, or breaks the rules.
+    /// The other end of an exchange has not the same key, or breaks the rules.
     Unauthentic = 18,
+}
+
+/// Columns of the help.
+const WIDTH: usize = 100;
+
+/// What `--help` says of the exit codes.
+pub(crate) fn help() -> String {
+    let mut help = "Exit codes:\n".to_string();
+    for exit in Exit::value_variants() {
+        let value = exit.to_possible_value();
+        let meaning = value.and_then(|value| value.get_help().map(ToString::to_string)).unwrap_or_default();
+        let mut line = format!("  {:2} ", *exit as u8);
+        for word in meaning.split(' ') {
+            if line.len() + 1 + word.len() > WIDTH {
+                help += &format!("{line}\n");
+                line = " ".repeat(5);
+            }
+            line += &format!(" {word}");
+        }
+        help += &format!("{line}\n");
+    }
+    help + "\nA result goes to standard output, messages and warnings go to standard error."
 }
 
 impl From<Exit> for ExitCode {

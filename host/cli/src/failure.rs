@@ -91,6 +91,7 @@ impl From<FeedError> for Failure {
         let exit = match error {
             FeedError::Missing { .. }
             | FeedError::InterfaceDown { .. }
+            | FeedError::NoCarrier { .. }
             | FeedError::NoPort { .. }
             | FeedError::NoInterface { .. } => Exit::Missing,
             FeedError::Busy { .. } => Exit::Busy,

@@ -221,9 +221,8 @@ fn show(
             shown.take(FlowOutput::of(&flow, Stamps { are_wrong, rounding }));
         })
     })?;
-    if matched.overall.received == 0 {
-        check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
-    }
+    let ends = [matched.sender, matched.receiver];
+    check_common(recordings, ends, matched.overall.received, &surveys, &remarks)?;
     let (exit, mut warnings) = truth::judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
     warnings.extend(clock_doubts_of_packets(delays).iter().map(ToString::to_string));
     shown.cut();

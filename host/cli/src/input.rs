@@ -7,9 +7,14 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use deltaline_capture::edges::Edges;
 use deltaline_capture::{Capture, CaptureError, PacketRef, Selection};
+use deltaline_model::wire::frame::Role;
 use std::io;
+use std::iter::Peekable;
+use std::ops::Range;
 use std::path::Path;
+use std::vec::IntoIter;
 
 /// The name that stands for standard input.
 const STANDARD_INPUT: &str = "-";
@@ -20,6 +25,9 @@ pub(crate) struct Input {
     name: String,
     keeps_going: bool,
     packets: u64,
+    /// The places of those that are wanted, and, in order, of those among them that are not.
+    kept: Range<usize>,
+    left_out: Peekable<IntoIter<usize>>,
     /// Why it ended before its end.
     cut: Option<CaptureError>,
 }
@@ -32,12 +40,23 @@ impl Input {
             true => Capture::new(name.as_str(), io::stdin(), None)?,
             false => Capture::open(path)?,
         };
-        Ok(Input { capture, name, keeps_going, packets: 0, cut: None })
+        let left_out = vec![].into_iter().peekable();
+        Ok(Input { capture, name, keeps_going, packets: 0, kept: 0..usize::MAX, left_out, cut: None })
     }
 
     /// Only these packets of it.
     pub(crate) fn select(self, selection: Selection) -> Self {
         Input { capture: self.capture.select(selection), ..self }
+    }
+
+    /// Only the packets of `role` between these edges.
+    pub(crate) fn within(self, edges: Option<&Edges>, role: Role) -> Self {
+        let Some(Edges { span, under_way: [sent, received], .. }) = edges else { return self };
+        let (kept, left_out) = match role {
+            Role::Sender => (&span.sender, sent),
+            Role::Receiver => (&span.receiver, received),
+        };
+        Input { kept: kept.clone(), left_out: left_out.clone().into_iter().peekable(), ..self }
     }
 
     /// What it is called.
@@ -50,8 +69,24 @@ impl Input {
         &self.capture
     }
 
-    /// The next packet.
+    /// The next packet that is wanted.
     pub(crate) fn next_packet(&mut self) -> Result<Option<PacketRef<'_>>, Failure> {
+        while (self.packets as usize) < self.kept.start
+            || self.left_out.next_if_eq(&(self.packets as usize)).is_some()
+        {
+            if self.read()?.is_none() {
+                return Ok(None);
+            }
+        }
+        if self.packets as usize >= self.kept.end { Ok(None) } else { self.read() }
+    }
+
+    /// How many packets were read so far, left out or not.
+    pub(crate) fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    fn read(&mut self) -> Result<Option<PacketRef<'_>>, Failure> {
         match self.capture.next_packet() {
             Ok(packet) => {
                 self.packets += u64::from(packet.is_some());
@@ -82,6 +117,23 @@ impl Input {
     pub(crate) fn remark_on_split(&self) -> Option<String> {
         let [packets, segments] = self.capture.split();
         (packets > 0).then(|| format!("{}: --split has made {segments} packets of {packets}", self.name))
+    }
+
+    /// What is to be said of a capture that lacks packets: it ended before its end, or its recorder had no room for them.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        self.remark().into_iter().chain(self.remark_on_dropped()).collect()
+    }
+
+    /// What is to be said of packets that the recorder had no room for. Of a part of a capture it is not known: most recorders say it last.
+    fn remark_on_dropped(&self) -> Option<String> {
+        let [interface, system] = self.capture.dropped();
+        (self.kept.end == usize::MAX && [interface, system] != [0; 2]).then(|| {
+            format!(
+                "{}: its recorder says that {interface} packets were dropped by the interface and {system} by the system for want of room: those of them \
+                 that the other end has look lost or never sent; record with a larger buffer (dumpcap -B), fewer bytes of each packet (-s), or a filter",
+                self.name
+            )
+        })
     }
 
     /// What is to be said of a capture that ended before its end.

@@ -150,6 +150,8 @@ enum LabFigure {
     Lds,
     /// Delays of flows: the COLATE paper's figures, and ours
     Colate,
+    /// Delays of flows: the RLI paper's figures 5 to 7, and other ways beside it
+    Rli,
     /// 13: rows whose damage an identity table names, against rows alone
     #[value(name = "13", aliases = ["13a", "13b", "13c", "damaged-rows"])]
     DamagedRows,
@@ -178,6 +180,7 @@ impl LabFigure {
             LabFigure::TwoHosts => Some(Experiment::TwoHosts),
             LabFigure::Lds => Some(Experiment::Lds),
             LabFigure::Colate => Some(Experiment::Colate),
+            LabFigure::Rli => Some(Experiment::Rli),
             LabFigure::DamagedRows => Some(Experiment::DamagedRows),
             LabFigure::Deployment => Some(Experiment::Deployment),
             LabFigure::Slices => Some(Experiment::Slices),
@@ -258,7 +261,10 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
         }
         reports.push(report);
     }
-    write_file(arguments.out.join("results.md"), page::page(&reports, &scale).as_bytes())?;
+    let given: Vec<_> =
+        std::env::args_os().skip(1).map(|given| given.to_string_lossy().into_owned()).collect();
+    let command = format!("deltaline {}", given.join(" "));
+    write_file(arguments.out.join("results.md"), page::page(&reports, &scale, &command).as_bytes())?;
     if arguments.json {
         report::print_result("lab", &Output { scale, experiments: &reports })?;
     }

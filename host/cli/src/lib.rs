@@ -1,5 +1,5 @@
 //! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`, `flows`,
-//! `store`, `query`, `plan`, `size`, `completions` and `manual`.
+//! `store`, `query`, `plan`, `stamp`, `size`, `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
@@ -48,6 +48,7 @@ mod report;
 mod show;
 mod signals;
 mod size;
+mod stamp;
 mod store;
 mod truth;
 mod wrong_stamps;
@@ -60,37 +61,12 @@ use failure::Failure;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-const EXIT_CODES: &str = "\
-Exit codes:
-   0  all went well
-   2  the command line is wrong
-   3  an input cannot be read: missing, empty, truncated, not a capture, or of a link type
-      that is not read
-   4  the two ends are configured differently
-   5  control frames are lost, corrupted or contradict each other, or an interval is void for another reason;
-      the result is that of the other intervals
-   6  no delay is identifiable, or nothing bounds the clocks' offset; the result says why
-   7  an output cannot be written
-   8  a tool is missing, or the hardware cannot be built
-   9  the two ends have not seen the same packets, or the files are swapped
-  10  refused, because the result would be wrong: intervals cut by no delimiter
-  11  the port or interface is missing or down, or is none
-  12  the port is in use by another program
-  13  no permission to open the port or interface
-  14  nothing came in time
-  15  the board is another one than expected, or none of Deltaline's
-  16  a board's self-test failed
-  17  no design meets the targets
-  18  the other end of an exchange has not the same key, or breaks the rules
-
-A result goes to standard output, messages and warnings go to standard error.";
-
 /// One-way delay, its deviation and loss between two points of a path.
 ///
 /// Both points keep the same small table of packet counts and timestamp sums (Lossy Difference Aggregator); the
 /// difference of the two tables gives mean, standard deviation and loss.
 #[derive(Debug, Parser)]
-#[command(name = "deltaline", version, after_help = EXIT_CODES, after_long_help = EXIT_CODES)]
+#[command(name = "deltaline", version, after_help = exit::help(), after_long_help = exit::help())]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -151,6 +127,9 @@ enum Command {
     /// where it passes an m-router, and a segment that many paths have in common is probed once (MPLANE, section VI of the LDA paper).
     #[command(after_help = plan::EXAMPLES, after_long_help = plan::EXAMPLES)]
     Plan(plan::Plan),
+    /// Measure a link that no measurement point watches, by test packets (STAMP, RFC 8762)
+    #[command(subcommand)]
+    Stamp(stamp::Stamp),
     /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
     #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
     Size(arguments::Size),
@@ -198,6 +177,7 @@ pub fn main() -> ExitCode {
         Command::Query(arguments) => query::run(&arguments),
         Command::Lab(arguments) => lab::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Stamp(arguments) => stamp::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => manual::manual(&arguments, Arguments::command()),

@@ -9,11 +9,12 @@ use crate::input::Input;
 use crate::progress::{Progress, working};
 use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
-use deltaline_capture::edges::{Identities, edges};
+use deltaline_capture::edges::{Edges, Identities, edges};
 use deltaline_capture::matching::{End, Matching, Observations, Pair, match_exactly, reordering};
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::{Cuts, Span};
 use deltaline_capture::survey::Survey;
+use deltaline_collect::pair::FEW_ROWS;
 use deltaline_model::wire::frame::Role;
 
 /// Two captures and which packet of one is which of the other.
@@ -21,8 +22,8 @@ pub(crate) struct Matched {
     pub(crate) sender: Observations,
     pub(crate) receiver: Observations,
     pub(crate) matching: Matching,
-    /// Packets of the sender's and of the receiver's capture in front of these.
-    skipped: [usize; 2],
+    /// The edges between which these packets lie in the captures, if they are known.
+    pub(crate) edges: Option<Edges>,
     /// What is to be said of captures that ended before their end, and of packets at the edges that were left out.
     pub(crate) left_out: Vec<String>,
 }
@@ -35,8 +36,8 @@ struct Observed {
     cut: Vec<String>,
     surveys: Surveys,
     remarks: Vec<String>,
-    /// When each recorder wrote its first record and its last one, of any kind.
-    ran: [Option<[u64; 2]>; 2],
+    /// As they were read.
+    captures: [Input; 2],
 }
 
 impl Observed {
@@ -54,12 +55,11 @@ impl Observed {
         for ((role, observations), recording) in ends.into_iter().zip(&captures) {
             let taken = observations.timestamps().len() as u64;
             let passed_over = recording.capture().passed_over();
-            cut.extend(recording.remark());
+            cut.extend(recording.remarks());
             remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
         }
         remarks.extend(surveys.remarks(recordings));
-        let ran = [0, 1].map(|end: usize| captures[end].capture().ran());
-        Ok(Observed { sender, receiver, cut, surveys, remarks, ran })
+        Ok(Observed { sender, receiver, cut, surveys, remarks, captures })
     }
 }
 
@@ -68,29 +68,28 @@ impl Matched {
     pub(crate) fn read_common(recordings: &Recordings) -> Result<Self, Failure> {
         let mut observed = Observed::read(recordings)?;
         let mut ends = [&observed.sender, &observed.receiver].map(Identities::from);
-        ends.iter_mut().zip(observed.ran).for_each(|(end, ran)| end.recorder_ran(ran));
+        ends.iter_mut().zip(&observed.captures).for_each(|(end, read)| end.recorder_ran(read.capture()));
         let edges = edges(&ends[0], &ends[1]);
-        let remark = common_span::remark(edges.as_ref(), [&ends[0], &ends[1]]);
+        let remarks = common_span::remarks(edges.as_ref(), [&ends[0], &ends[1]]);
         drop(ends);
-        let left_out = observed.cut.iter().cloned().chain(remark).collect();
+        let left_out = observed.cut.iter().cloned().chain(remarks).collect();
         let Some(edges) = edges else {
             return Ok(Matched { left_out, ..Matched::of(recordings, observed)? });
         };
-        let Span { sender, receiver } = edges.span;
-        let skipped = [sender.start, receiver.start];
-        observed.sender.keep(sender);
-        observed.receiver.keep(receiver);
-        Ok(Matched { skipped, left_out, ..Matched::of(recordings, observed)? })
+        let Edges { span: Span { sender, receiver }, under_way: [sent, received], .. } = edges.clone();
+        observed.sender.keep(sender, &sent);
+        observed.receiver.keep(receiver, &received);
+        Ok(Matched { edges: Some(edges), left_out, ..Matched::of(recordings, observed)? })
     }
 
     fn of(recordings: &Recordings, observed: Observed) -> Result<Self, Failure> {
-        let Observed { sender, receiver, cut, surveys, mut remarks, ran: _ } = observed;
+        let Observed { sender, receiver, cut, surveys, mut remarks, captures: _ } = observed;
         remarks.splice(0..0, cut);
         let matching = working("matching packets with packets", || match_exactly(&sender, &receiver));
         if matching.pairs.is_empty() {
-            check_common(recordings, [matching.sender, matching.receiver], &surveys, &remarks)?;
+            check_common(recordings, [matching.sender, matching.receiver], 0, &surveys, &remarks)?;
         }
-        Ok(Matched { sender, receiver, matching, skipped: [0; 2], left_out: vec![] })
+        Ok(Matched { sender, receiver, matching, edges: None, left_out: vec![] })
     }
 
     /// The intervals of this length, by the packets of the matched part, and what is to be said of them; one interval
@@ -108,15 +107,6 @@ impl Matched {
         let average = self.sender.timestamps().len() / spans.len().max(1);
         let remark = remark_on_postponed(cuts.postponed() as u64, average as u64);
         Ok((spans, remark))
-    }
-
-    /// The same packets by their places in the captures.
-    pub(crate) fn in_captures(&self, span: &Span) -> Span {
-        let [sender, receiver] = self.skipped;
-        Span {
-            sender: span.sender.start + sender..span.sender.end + sender,
-            receiver: span.receiver.start + receiver..span.receiver.end + receiver,
-        }
     }
 
     /// What is to be said of packets that arrived before they were sent.
@@ -143,6 +133,13 @@ impl Matched {
         self.pairs(span).iter().map(|pair| pair.delay).collect()
     }
 
+    /// The same of packets that came once, and of those that came more than once or look like others.
+    pub(crate) fn delays_by_likeness(&self, span: &Span) -> [Vec<i64>; 2] {
+        let (repeated, once): (Vec<_>, Vec<_>) =
+            self.pairs(span).iter().partition(|pair| pair.likeness.is_alike());
+        [once, repeated].map(|pairs: Vec<&Pair>| pairs.iter().map(|pair| pair.delay).collect())
+    }
+
     fn pairs(&self, span: &Span) -> &[Pair] {
         let pairs = &self.matching.pairs;
         let place = |index: usize| pairs.partition_point(|pair| pair.sender < index);
@@ -155,20 +152,28 @@ impl Matched {
     }
 }
 
-/// Refuses ends that have packets and none in common.
+/// Refuses ends that have packets, and so few in `common` that they have not seen the same ones: loss alone leaves none that only the receiver has. The
+/// two ends' packets differ by more than half then, and each has more than half as many of its own as in common, as rows are asked for it
+/// ([`Rows::are_unrelated`](deltaline_collect::pair::Rows::are_unrelated)).
 pub(crate) fn check_common(
     recordings: &Recordings,
     ends: [End; 2],
+    common: u64,
     surveys: &Surveys,
     remarks: &[String],
 ) -> Result<(), Failure> {
     let [sent, received] = ends.map(|end| end.packets - end.unmeasured);
-    if sent == 0 || received == 0 {
+    let own = [sent, received].map(|packets| packets.saturating_sub(common));
+    let least = own[0].min(own[1]);
+    let are_unrelated = least > FEW_ROWS as u64 && 2 * least > common && own[0] + own[1] > 2 * common;
+    if sent == 0 || received == 0 || common > 0 && !are_unrelated {
         return Ok(());
     }
+    let common = if common == 0 { "no packet".into() } else { format!("only {common} packets") };
     let mut message = format!(
-        "{} and {} have no packet in common ({sent} and {received} packets); check that they are captures of the \
-         same traffic and time, and that their snap lengths are equal",
+        "{} and {} have {common} in common ({sent} and {received} packets); check that they are captures of the \
+         same traffic and time, that their snap lengths are equal, and that nothing between the points rewrites packets, such as a firewall \
+         TCP's sequence numbers",
         recordings.name(Role::Sender),
         recordings.name(Role::Receiver)
     );

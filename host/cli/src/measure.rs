@@ -17,6 +17,7 @@ use crate::truth::remarks_on_refused;
 use crate::wrong_stamps::WrongStamps;
 use clap::Args;
 use deltaline_capture::PcapngWriter;
+use deltaline_capture::edges::Edges;
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::Span;
 use deltaline_capture::stretches::Passages;
@@ -126,10 +127,10 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     check_outputs(arguments)?;
     arguments.recordings.check()?;
     let writer = frames_writer(arguments)?;
-    let Cut { matched, passages, spans, in_captures, mut warnings } = cut(arguments)?;
+    let Cut { matched, passages, edges, spans, mut warnings } = cut(arguments)?;
     let points = Points::build(arguments.through, &configuration)?;
-    let passed = pass_captures(&arguments.recordings, &points, &in_captures, writer)?;
-    passed.surveys().check_fragments(&arguments.recordings)?;
+    let passed = pass_captures(&arguments.recordings, &points, edges.as_ref(), &spans, writer)?;
+    passed.surveys().check(&arguments.recordings)?;
 
     let mut summary = Summary::of(&passed.evaluations);
     for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
@@ -146,10 +147,14 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(matched.delays()));
             let are_in = |span| wrong_stamps.are_among(matched.delays_of(span));
             summary.refuse_wrong_stamps(spans.iter().map(are_in));
+            let mut all = [vec![], vec![]];
             for (interval, span) in summary.intervals.iter_mut().zip(&spans) {
-                interval.figures.look_for_unsampled(&matched.delays_of(span));
+                let [once, repeated] = matched.delays_by_likeness(span);
+                interval.figures.look_for_absent(&once, &repeated);
+                all[0].extend(once);
+                all[1].extend(repeated);
             }
-            summary.overall.look_for_unsampled(&delays);
+            summary.overall.look_for_absent(&all[0], &all[1]);
             show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
         }
         (None, Some(passages)) => {
@@ -157,7 +162,9 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             // There is one interval.
             summary.refuse_wrong_stamps([wrong_stamps.are_among(delays.iter().copied())]);
             let whole = summary.intervals.iter_mut().map(|interval| &mut interval.figures);
-            whole.chain([&mut summary.overall]).for_each(|figures| figures.look_for_unsampled(&delays));
+            whole
+                .chain([&mut summary.overall])
+                .for_each(|figures| figures.look_for_absent(&delays, passages.repeated()));
             show_reordering(&mut summary, std::iter::once(passages.reordering()));
         }
         (None, None) => {}
@@ -246,10 +253,10 @@ struct Cut {
     matched: Option<Matched>,
     /// Where a sample of them was.
     passages: Option<Passages>,
-    /// By the packets that were matched.
+    /// Where they begin and end together, if that is known.
+    edges: Option<Edges>,
+    /// By the packets between these.
     spans: Vec<Span>,
-    /// By the packets of the captures.
-    in_captures: Vec<Span>,
     warnings: Vec<String>,
 }
 
@@ -258,26 +265,22 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
     let recordings = &arguments.recordings;
     if arguments.interval.is_some() || arguments.truth {
         recordings.must_be_files("--interval and --truth")?;
-        let matched = Matched::read_common(recordings)?;
+        let mut matched = Matched::read_common(recordings)?;
         let (spans, remark) = matched.spans(arguments.interval)?;
-        let in_captures = spans.iter().map(|span| matched.in_captures(span)).collect();
         let remarks = remark.into_iter().chain(matched.remark_on_duplicates());
         let warnings = matched.left_out.iter().cloned().chain(remarks).collect();
-        return Ok(Cut { matched: Some(matched), passages: None, spans, in_captures, warnings });
+        let edges = matched.edges.take();
+        return Ok(Cut { matched: Some(matched), passages: None, edges, spans, warnings });
     }
-    let whole = || Span { sender: 0..usize::MAX, receiver: 0..usize::MAX };
-    let one = |span: Span, passages, warnings| Cut {
-        matched: None,
-        passages,
-        spans: vec![span.clone()],
-        in_captures: vec![span],
-        warnings,
+    let (edges, passages, warnings) = match recordings.are_files() {
+        true => {
+            let Common { edges, passages, remarks } = Common::of(recordings)?;
+            (edges, Some(passages), remarks)
+        }
+        false => (None, None, vec![READ_ONCE.into()]),
     };
-    if !recordings.are_files() {
-        return Ok(one(whole(), None, vec![READ_ONCE.into()]));
-    }
-    let Common { edges, passages, remarks: warnings } = Common::of(recordings)?;
-    Ok(one(edges.map_or_else(whole, |edges| edges.span), Some(passages), warnings))
+    let whole = Span { sender: 0..usize::MAX, receiver: 0..usize::MAX };
+    Ok(Cut { matched: None, passages, edges, spans: vec![whole], warnings })
 }
 
 /// Adds to each interval, and to all together, how many packets overtook each other.

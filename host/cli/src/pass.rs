@@ -8,6 +8,7 @@ use crate::point::{Batch, Point};
 use crate::points::Points;
 use crate::progress::Progress;
 use crate::recordings::{Recordings, remark_on_cut, remark_on_nothing_wanted};
+use deltaline_capture::edges::Edges;
 use deltaline_capture::replay::Span;
 use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
@@ -57,15 +58,16 @@ pub(crate) struct FramesOutput {
     pub(crate) bytes: u64,
 }
 
-/// Passes the captures' packets through the measurement points, interval by interval, both ends at once.
+/// Passes the captures' packets between these edges through the measurement points, interval by interval, both ends at once.
 pub(crate) fn pass_captures(
     recordings: &Recordings,
     points: &Points,
+    edges: Option<&Edges>,
     spans: &[Span],
     writer: Option<PcapngWriter>,
 ) -> Result<Passed, Failure> {
-    let mut sender = End::open(recordings, Role::Sender)?;
-    let mut receiver = End::open(recordings, Role::Receiver)?;
+    let mut sender = End::open(recordings, Role::Sender, edges)?;
+    let mut receiver = End::open(recordings, Role::Receiver, edges)?;
     let captures = [sender.recording.capture(), receiver.recording.capture()];
     let progress = Progress::new("measuring", &captures);
     let of_receiver = progress.clone();
@@ -168,12 +170,12 @@ impl Passed {
         let nothing = |end: &End| {
             remark_on_nothing_wanted(
                 &end.path,
-                end.skipped + end.packets,
+                end.recording.packets(),
                 end.recording.capture().passed_over(),
             )
         };
         let of_end = |end: &End| {
-            let read = end.recording.remark().into_iter().chain(end.recording.remark_on_split());
+            let read = end.recording.remarks().into_iter().chain(end.recording.remark_on_split());
             read.chain(nothing(end)).chain(unmeasured(end)).collect::<Vec<_>>()
         };
         remarks.extend(truncated.into_iter().chain(of_end(&self.sender)).chain(of_end(&self.receiver)));
@@ -249,8 +251,6 @@ struct End {
     path: PathBuf,
     role: Role,
     survey: Survey,
-    /// Packets in front of those that are measured.
-    skipped: u64,
     packets: u64,
     cut: u64,
     truncated: u64,
@@ -262,13 +262,12 @@ struct End {
 }
 
 impl End {
-    fn open(recordings: &Recordings, role: Role) -> Result<Self, Failure> {
+    fn open(recordings: &Recordings, role: Role, edges: Option<&Edges>) -> Result<Self, Failure> {
         Ok(End {
-            recording: recordings.open(role)?,
+            recording: recordings.open(role)?.within(edges, role),
             path: recordings.path(role).into(),
             role,
             survey: Survey::default(),
-            skipped: 0,
             packets: 0,
             cut: 0,
             truncated: 0,
@@ -282,16 +281,12 @@ impl End {
     /// they are no longer wanted.
     fn pass<'a>(
         &mut self,
-        mut intervals: impl Iterator<Item = &'a Range<usize>>,
+        intervals: impl Iterator<Item = &'a Range<usize>>,
         points: &Points,
         mut progress: Progress,
         mut take: impl FnMut(&End, IntervalFrames) -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
         let mut point = points.point(self.role)?;
-        let mut intervals = intervals.by_ref().peekable();
-        if let Some(first) = intervals.peek() {
-            self.skip(first.start)?;
-        }
         for interval in intervals {
             let frames = self.pass_interval(interval.end, &mut *point, &mut progress)?;
             if !take(self, frames)? {
@@ -299,14 +294,6 @@ impl End {
             }
         }
         self.cycles = point.cycles();
-        Ok(())
-    }
-
-    /// Leaves out packets until `start` have passed in all.
-    fn skip(&mut self, start: usize) -> Result<(), Failure> {
-        while self.skipped < start as u64 && self.recording.next_packet()?.is_some() {
-            self.skipped += 1;
-        }
         Ok(())
     }
 
@@ -319,7 +306,7 @@ impl End {
         progress: &mut Progress,
     ) -> Result<IntervalFrames, Failure> {
         let mut batch = Batch::default();
-        while self.skipped + self.packets < end as u64 {
+        while self.packets < end as u64 {
             let Some(packet) = self.recording.next_packet()? else { break };
             batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
             self.packets += 1;

@@ -103,9 +103,20 @@ enum Shown {
     Intervals(Table),
 }
 
+/// Reasons are long, and many intervals have the same one: each is below, once, with the number that stands in its intervals' rows.
 fn table_of(table: &Table) -> String {
-    let mut shown =
-        report::table(&["segment", "interval", "reported", "sent", "lost", "mean", "deviation", "p99", ""]);
+    let mut shown = report::table(&[
+        "segment",
+        "interval",
+        "reported",
+        "sent",
+        "lost",
+        "mean",
+        "deviation",
+        "p99",
+        "note",
+    ]);
+    let mut notes: Vec<&str> = vec![];
     for row in &table.rows {
         let packets = |name: String| or_none(table.number(row, &name), |number| number.to_string());
         let time = |name: String| or_none(table.number(row, &name), |number| duration(number as f64));
@@ -118,10 +129,18 @@ fn table_of(table: &Table) -> String {
             time(MEAN.key()),
             time(DEVIATION.key()),
             time(P99.key()),
-            row.reason.clone().unwrap_or_default(),
+            or_none(row.reason.as_deref(), |reason| {
+                let known = notes.iter().position(|note| *note == reason);
+                let at = known.unwrap_or_else(|| {
+                    notes.push(reason);
+                    notes.len() - 1
+                });
+                (at + 1).to_string()
+            }),
         ]);
     }
-    format!("{shown}\n")
+    let notes = notes.iter().zip(1..).map(|(note, number)| format!("{number}: {note}\n"));
+    format!("{shown}\n{}", notes.collect::<String>())
 }
 
 fn table_of_sums(sums: &[Sums]) -> String {

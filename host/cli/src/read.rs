@@ -201,6 +201,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
         replays: Replays::default(),
         exit: Exit::Done,
         is_over: false,
+        is_closed: false,
     };
     printer.line(&Line::Start { schema: Schema::of("read"), source: &arguments.source })?;
     while !stop.load(Ordering::Relaxed) && printer.wants_more() {
@@ -246,6 +247,8 @@ struct Printer<'a> {
     replays: Replays,
     exit: Exit,
     is_over: bool,
+    /// Nobody reads standard output any more: what is under way is no longer of interest, and not missing.
+    is_closed: bool,
 }
 
 /// Replayed control frames since the last interval.
@@ -264,7 +267,7 @@ impl Printer<'_> {
     }
 
     fn wants_intervals(&self) -> bool {
-        self.arguments.intervals.is_none_or(|most| self.counts.intervals < most)
+        !self.is_closed && self.arguments.intervals.is_none_or(|most| self.counts.intervals < most)
     }
 
     fn say(&self, message: &str) {
@@ -466,7 +469,7 @@ impl Printer<'_> {
         if (self.counts.intervals - 1).is_multiple_of(period) {
             text += &row.heading();
         }
-        self.is_over |= !report::print_part(&(text + &row.text()))?;
+        self.is_closed |= !report::print_part(&(text + &row.text()))?;
         Ok(())
     }
 
@@ -514,12 +517,15 @@ impl Printer<'_> {
     /// Shows a line where lines are asked for.
     fn line(&mut self, line: &Line) -> Result<(), Failure> {
         if self.arguments.json && !report::print_json_line(line)? {
-            self.is_over = true;
+            self.is_closed = true;
         }
         Ok(())
     }
 
     fn finish(self, is_live: bool) -> Result<Exit, Failure> {
+        if self.is_closed {
+            return Ok(self.exit);
+        }
         let counts = &self.counts;
         counts.left_out.remarks(&Limits::default()).iter().for_each(|remark| self.say(remark));
         if self.arguments.json {

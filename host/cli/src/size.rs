@@ -8,7 +8,7 @@ use crate::report::{self, duration, table};
 use deltaline_capture::write_file;
 use deltaline_design::{CellKind, CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
 use deltaline_estimate::sizing::{
-    Expectation, LEAST_ROWS, Load, Sizing, Targets, best_prefixes, following_prefixes,
+    Expectation, LEAST_ROWS, LEAST_SAMPLES, Load, Sizing, Targets, best_prefixes, following_prefixes,
 };
 use deltaline_estimate::{Confidence, singles_needed};
 use deltaline_model::configuration::MIN_ROWS;
@@ -288,8 +288,17 @@ impl<'a> Request<'a> {
                 expected.singles_least
             ));
         }
-        if expected.rows < LEAST_ROWS {
-            misses.push(format!("only {:.0} rows are usable instead of {LEAST_ROWS}", expected.rows));
+        for (what, found, least) in [
+            ("rows are usable", expected.rows_least, LEAST_ROWS),
+            ("packets are in usable rows", expected.samples_least, LEAST_SAMPLES),
+        ] {
+            if found < least {
+                // Rounded down: it is never as many as it takes.
+                misses.push(format!(
+                    "only {:.0} {what} in 95 % of intervals instead of {least}",
+                    found.floor()
+                ));
+            }
         }
         if misses.is_empty() {
             format!("the largest error is {excess:.2} times its target")

@@ -97,9 +97,8 @@ pub(crate) fn run(arguments: &Truth) -> Result<Exit, Failure> {
     };
     let matcher = read(recordings, edges.as_ref(), &mut surveys, &mut remarks)?;
     let matched = working("matching packets with packets", || matcher.finish(arguments.interval))?;
-    if matched.overall.received == 0 {
-        check_common(recordings, [matched.sender, matched.receiver], &surveys, &remarks)?;
-    }
+    let ends = [matched.sender, matched.receiver];
+    check_common(recordings, ends, matched.overall.received, &surveys, &remarks)?;
     let overall = Exact::from(matched.overall);
     // A sample may lack them.
     let known: Vec<i64> = delays.iter().map(|(_, delay)| *delay).chain(overall.extremes()).collect();
@@ -245,30 +244,21 @@ pub(crate) fn each_packet(
     for (role, what) in
         [(Role::Sender, "reading the sender's packets"), (Role::Receiver, "reading the receiver's packets")]
     {
-        let mut recording = recordings.open(role)?;
+        let mut recording = recordings.open(role)?.within(edges, role);
         let mut progress = Progress::new(what, &[recording.capture()]);
-        let kept = edges.map_or(0..usize::MAX, |edges| match role {
-            Role::Sender => edges.span.sender.clone(),
-            Role::Receiver => edges.span.receiver.clone(),
-        });
-        let mut taken = 0;
-        while (taken as usize) < kept.end
-            && let Some(packet) = recording.next_packet()?
-        {
-            if kept.contains(&(taken as usize)) {
-                surveys.of(role).take(packet);
-                take(role, packet)?;
-            }
-            taken += 1;
+        while let Some(packet) = recording.next_packet()? {
+            surveys.of(role).take(packet);
+            take(role, packet)?;
             progress.packet(recording.capture());
         }
         let passed_over = recording.capture().passed_over();
         // The capture's end was met before, where the edges were looked for.
-        let cut = recording.remark().filter(|remark| !remarks.contains(remark));
-        remarks.extend(cut.into_iter().chain(recording.remark_on_split()));
-        remarks.extend(remark_on_nothing_wanted(recordings.path(role), taken, passed_over));
+        let read = recording.remarks().into_iter().filter(|remark| !remarks.contains(remark));
+        let read: Vec<String> = read.chain(recording.remark_on_split()).collect();
+        remarks.extend(read);
+        remarks.extend(remark_on_nothing_wanted(recordings.path(role), recording.packets(), passed_over));
     }
-    surveys.check_fragments(recordings)?;
+    surveys.check(recordings)?;
     remarks.extend(surveys.remarks(recordings));
     Ok(())
 }

@@ -2,13 +2,16 @@
 //!
 //! Test plan: streams of UDP packets made here, of which every delay and every loss is known. Outages at the end with other packets behind
 //! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
-//! --truth` and by `truth`, which must agree. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+//! --truth` and by `truth`, which must agree. Packets
+//! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on their way, or have no times;
+//! an interval of one. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 mod common;
 
 use common::{Folder, Run, command, finish, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
+use std::fs;
 
 const MILLISECOND: u64 = 1_000_000;
 const START: u64 = 1_700_000_000_000_000_000;
@@ -139,6 +142,144 @@ fn recordings_of_other_times_are_no_loss() {
     assert!(run_of(&sender, &receiver).messages.contains("too few packets in common"));
 }
 
+#[test]
+fn packets_that_overtake_each_other_at_the_edges_are_no_loss() {
+    let folder = Folder::new();
+    // Packets that come 20 to 60 ms later, as two recorders have them that run for the same two of three seconds.
+    let delay = |number: u64| (20 + number * 7919 % 31 * number % 41) * MILLISECOND + number;
+    let [sent, _] = stream(0..3000, |_| false);
+    let mut received: Vec<Packet> =
+        (0..).zip(&sent).map(|(number, sent)| packet(sent.timestamp + delay(number), udp(number))).collect();
+    received.sort_by_key(|packet| packet.timestamp);
+    let ran = |packets: &[Packet]| -> Vec<Packet> {
+        let from = START + 500 * MILLISECOND;
+        packets
+            .iter()
+            .filter(|packet| (from..from + 2000 * MILLISECOND).contains(&packet.timestamp))
+            .cloned()
+            .collect()
+    };
+    let ends = [ran(&sent), ran(&received)];
+    let (measured, truth, run) = losses(&folder, [&ends[0], &ends[1]]);
+    assert_eq!((measured, truth), (json!(0), json!(0)));
+    run.told(0, &["have no partner in the other capture and are left out of all numbers"]);
+    let delays: Vec<u64> = (500..2500u64)
+        .map(delay)
+        .zip(500..)
+        .filter(|(delay, number)| number * MILLISECOND + delay < 2500 * MILLISECOND)
+        .map(|(delay, _)| delay)
+        .collect();
+    let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+    let overall = &run.json()["overall"];
+    assert!(
+        (overall["mean_ns"].as_f64().unwrap() - mean).abs() < 1.0 && overall["surplus"] == json!(0),
+        "{mean} {overall}"
+    );
+    // And flow by flow.
+    let [sender, receiver] = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+    let flows = crate::run(&["flows", "list", "--json", &sender, &receiver]).json();
+    assert_eq!(flows[0]["lost"], json!(0), "{flows}");
+}
+
+#[test]
+fn packets_that_a_recorder_lacks_are_spoken_of() {
+    let folder = Folder::new();
+    let [sent, received] = stream(0..3000, |number| number % 10 != 7);
+    let sender = folder.capture("sender.pcap", &sent);
+    let receiver = folder.frames("receiver.pcapng", &received);
+    // As dumpcap writes it last: 290 packets dropped by the interface, 10 by the system.
+    let option = |code: u16, count: u64| [&code.to_le_bytes()[..], &[8, 0], &count.to_le_bytes()].concat();
+    let body = [&[0; 12][..], &option(4, 3000), &option(5, 290), &option(7, 10), &[0; 4]].concat();
+    let length = (body.len() as u32 + 12).to_le_bytes();
+    let bytes =
+        [fs::read(&receiver).unwrap(), vec![5, 0, 0, 0], length.to_vec(), body, length.to_vec()].concat();
+    fs::write(&receiver, &bytes).unwrap();
+    let lacks = [
+        "receiver.pcapng: its recorder says that 290 packets were dropped by the interface and 10 by the system",
+    ];
+    for command in [&["measure"][..], &["measure", "--truth"], &["measure", "--interval", "1s"], &["truth"]] {
+        let run = run(&[command, &["--json", &sender, &receiver]].concat());
+        run.told(0, &lacks);
+        assert_eq!(run.messages.matches("dropped by the interface").count(), 1, "{}", run.messages);
+        assert!(run.json()["warnings"].to_string().contains(lacks[0]), "{}", run.output);
+    }
+    run(&["flows", "list", &sender, &receiver]).told(0, &lacks);
+    run(&["truth", &receiver, &sender]).told(9, &["files seem to be swapped"]);
+    // Two thirds of a second are no silence to speak of, and two seconds are.
+    for (gap, is_still) in [(1000..1600, false), (1000..3000, true)] {
+        let [sent, received] = stream(0..4000, |number| !gap.contains(&number));
+        let ends = [folder.capture("sent.pcap", &sent), folder.capture("received.pcap", &received)];
+        let [here, _] = stream((0..4000).filter(|number| !gap.contains(number)), |_| false);
+        let [_, all] = stream(0..4000, |_| true);
+        let back = [folder.capture("here.pcap", &here), folder.capture("all.pcap", &all)];
+        for ([sender, receiver], end) in [(&ends, "receiver"), (&back, "sender")] {
+            for command in [&["measure"][..], &["measure", "--truth"], &["truth"]] {
+                let run = run(&[command, &[sender, receiver]].concat());
+                let still = format!("the {end}'s recorder has no record of any kind of 2.00");
+                assert_eq!(run.messages.contains(&still), is_still, "{command:?} {end}: {}", run.messages);
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_that_are_rewritten_on_the_way_are_not_lost() {
+    let folder = Folder::new();
+    let [sent, mut received] = stream(0..3000, |_| true);
+    // Two thirds of them.
+    for (number, packet) in (0..).zip(&mut received).filter(|(number, _)| number % 3 > 0) {
+        packet.data = udp(1_000_000 + number);
+    }
+    let ends = [folder.capture("sender.pcap", &sent), folder.capture("receiver.pcap", &received)];
+    for command in [&["truth"][..], &["flows", "list"]] {
+        let parts = ["have only 1000 packets in common (2999 and 2999 packets)", "TCP's sequence numbers"];
+        run(&[command, &[&ends[0], &ends[1]]].concat()).failed(9, &parts);
+    }
+    // Foreign packets of one end are none of the other's.
+    let foreign = |number: u64| packet(START + number * MILLISECOND + 5, udp(2_000_000 + number));
+    let [sent, mut received] = stream(0..3000, |number| number % 3 > 0);
+    received.extend((0..3000).map(foreign));
+    received.sort_by_key(|packet| packet.timestamp);
+    let receiver = folder.capture("more.pcap", &received);
+    let sender = folder.capture("sender.pcap", &sent);
+    assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1000));
+}
+
+#[test]
+fn packets_without_times_have_no_delay() {
+    let folder = Folder::new();
+    for time in [0, START] {
+        let untimed = |packets: &[Packet]| -> Vec<Packet> {
+            packets.iter().map(|each| packet(time, each.data.clone())).collect()
+        };
+        let [sent, received] = stream(0..100, |number| number % 10 != 7);
+        let receiver = folder.capture("receiver.pcap", &untimed(&received));
+        for sent in [untimed(&sent), sent] {
+            let sender = folder.capture("sender.pcap", &sent);
+            for command in [&["measure"][..], &["measure", "--truth"], &["truth"], &["flows", "list"]] {
+                run(&[command, &[&sender, &receiver]].concat())
+                    .failed(6, &["not identifiable: all ", "packets have the same time"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_last_interval_of_one_packet_leaves_the_deviation_of_all() {
+    let folder = Folder::new();
+    let mut ends = stream(0..3001, |_| true);
+    for packets in &mut ends {
+        (0..).zip(packets).for_each(|(number, packet)| packet.timestamp += 977 * number);
+    }
+    let ends = [folder.capture("sender.pcap", &ends[0]), folder.capture("receiver.pcap", &ends[1])];
+    let found = run(&["measure", "--json", "--interval", "1s", &ends[0], &ends[1]]).json();
+    let intervals = found["intervals"].as_array().unwrap();
+    assert_eq!(intervals.last().unwrap()["sent"], json!(1), "{found}");
+    let exact = run(&["truth", "--json", &ends[0], &ends[1]]).json()["overall"]["std_ns"].as_f64().unwrap();
+    let deviation = found["overall"]["std_ns"].as_f64().unwrap();
+    assert!((deviation / exact - 1.0).abs() < 0.1, "{deviation} {exact}");
+}
+
 fn run_of(sender: &str, receiver: &str) -> Run {
     run(&["measure", sender, receiver])
 }
@@ -204,7 +345,7 @@ fn damaged_captures_are_read_up_to_there_by_all_that_reads_them() {
     let folder = Folder::new();
     let [sent, received] = stream(0..4000, |number| number % 2 == 0);
     let sender = folder.capture("sender.pcap", &sent);
-    let bytes = std::fs::read(folder.capture("whole.pcap", &received)).unwrap();
+    let bytes = fs::read(folder.capture("whole.pcap", &received)).unwrap();
     let cut = folder.write("cut.pcap", &bytes[..bytes.len() - 10]);
     for command in ["measure", "truth"] {
         for options in [&[][..], &["--split"], &["--interval", "100ms"]] {
@@ -251,7 +392,7 @@ fn what_is_no_loss_is_not_called_loss() {
 fn records_of_nothing_need_little_memory() {
     let folder = Folder::new();
     let [sent, received] = stream(0..1000, |_| true);
-    let mut bytes = std::fs::read(folder.capture("sender.pcap", &sent)).unwrap();
+    let mut bytes = fs::read(folder.capture("sender.pcap", &sent)).unwrap();
     // Four million records without a byte: 16 bytes each in the file, and 8 in memory.
     let end = (START / 1_000_000_000 + 1) as u32;
     let record = [end.to_le_bytes(), [0; 4], [0; 4], [60, 0, 0, 0]].concat();

@@ -62,10 +62,12 @@ fn help_tells_the_exit_codes_and_examples() {
     assert_eq!((help.code, help.messages.as_str()), (0, ""));
     for part in [
         "Exit codes:",
-        " 0  all went well",
-        " 10  refused",
-        " 16  a board's",
-        " 17  no design",
+        " 0  All went well\n",
+        " 10  Refused",
+        "too many paths",
+        " 11  The port, the interface or the other end of an exchange",
+        " 16  A board's",
+        " 17  No design",
         "measure",
         "decode",
         "truth",
@@ -167,6 +169,23 @@ fn nobody_reading_the_result_is_no_error() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         assert_eq!(output.stderr, b"");
+    }
+}
+
+#[test]
+fn what_nobody_reads_any_more_is_not_missing() {
+    let folder = Folder::new();
+    let frames = folder.path("frames.pcapng");
+    run(&["measure", "--interval", "100ms", "--frames", &frames, SENDER, RECEIVER]);
+    for options in [&[][..], &["--json"]] {
+        let arguments = [&["read", &frames], options].concat();
+        let mut child = command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{messages}");
+        // That nothing is signed is said with the first interval.
+        assert!(messages.lines().all(|line| line.contains("unauthenticated")), "{messages}");
     }
 }
 

@@ -3,13 +3,16 @@
 //! # Test plan
 //!
 //! * Copies: packets repeated on their way and lost ones, of exponential delays. Where tables show all that differ, the mean is that of exact matching,
-//!   its interval and bracket hold that of the first copies too, and the reason says that copies were chosen.
+//!   its interval and bracket hold that of the first copies too, and the reason says that copies were chosen. Where tables do not show all, no
+//!   bracket is wrong, and the interval of rows holds the true mean. Where no rows show how many came in, losses are no number.
 //! * Spikes: one packet in two thousand takes a thousand times as long as the others. Means whose interval does not hold the true one are
 //!   marked: of forty seeds, no more go unmarked than chance allows at 95 %, and a stream without spikes is marked no more than before.
 //! * Look-alikes: identifications by Zipf's law, delays that wander. Nothing of them is left out at the edges, and loss is the net one or none; with
 //!   copies it is none.
 //! * Packets of one content, IP identification 0, some lost, and between those of different content: no exact number that rests on guesses, in `truth` and
 //!   beside `measure`; counts and, where nothing was lost, the mean are right.
+//! * Packets that come twice, or are byte-identical, and take a slower path: what rows and exact delays lack of them is marked, in the mean, the deviation and
+//!   the quantiles; copies of ordinary packets are not.
 //! * Coarse stamps, both ends in milliseconds: quantiles hold the true ones, and what is said of the unit is said of every stream of a kind.
 //!
 //! Each stream is that of its seed.
@@ -21,6 +24,7 @@ use common::{Folder, run};
 use deltaline_capture::Packet;
 use deltaline_capture::matching::{Observations, match_exactly};
 use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
 
 /// When the first packet is sent, in nanoseconds since the Unix epoch.
 const START: u64 = 1_700_000_000_000_000_000;
@@ -89,14 +93,39 @@ impl Stream {
         stream
     }
 
+    /// Lets this share of the packets that arrived come again within so many nanoseconds.
+    fn repeat(&mut self, random: &mut Random, share: f64, within: f64) {
+        for index in 0..self.received.len() {
+            if random.unit() < share {
+                let mut copy = self.received[index].clone();
+                copy.timestamp += 1000 + (random.unit() * within) as u64;
+                self.received.push(copy);
+            }
+        }
+        self.received.sort_by_key(|packet| packet.timestamp);
+    }
+
     fn mean(&self) -> f64 {
         self.delays.iter().sum::<u64>() as f64 / self.delays.len() as f64
     }
 
+    /// Recordings of it, whose recorders ran before and behind, too: no loss may be an edge's.
+    fn record(&self, folder: &Folder) -> [String; 2] {
+        let arp = |timestamp| Packet {
+            timestamp,
+            length: 60,
+            data: [&[0; 12][..], &[8, 6], &[0; 46]].concat(),
+            ..packet(0, 0)
+        };
+        [("sender.pcap", &self.sent), ("receiver.pcap", &self.received)].map(|(name, packets)| {
+            let around = [arp(START - 1_000_000_000), arp(START + 3_000_000_000)];
+            folder.capture(name, &[&around[..1], packets, &around[1..]].concat())
+        })
+    }
+
     fn measure(&self, options: &[&str]) -> Value {
         let folder = Folder::new();
-        let ends = [("sender.pcap", &self.sent), ("receiver.pcap", &self.received)]
-            .map(|(name, packets)| folder.capture(name, packets));
+        let ends = self.record(&folder);
         run(&[&["measure", "--json", &ends[0], &ends[1]], options].concat()).json()
     }
 }
@@ -116,14 +145,7 @@ fn copies_leave_more_than_one_answer() {
     for seed in 1..=3 {
         let mut random = Random(seed);
         let mut stream = Stream::of(&mut random, 2000, 0.02, Random::bits, |random| random.exponential(1e6));
-        for index in 0..stream.received.len() {
-            if random.unit() < 0.05 {
-                let mut copy = stream.received[index].clone();
-                copy.timestamp += 1000 + (random.unit() * 1e6) as u64;
-                stream.received.push(copy);
-            }
-        }
-        stream.received.sort_by_key(|packet| packet.timestamp);
+        stream.repeat(&mut random, 0.05, 1e6);
         let ends = [&stream.sent, &stream.received].map(|packets| {
             let mut end = Observations::default();
             packets.iter().for_each(|packet| end.push(packet.timestamp, &packet.data));
@@ -147,6 +169,48 @@ fn copies_leave_more_than_one_answer() {
             }
             assert!(all["reason"].as_str().unwrap().contains("look like others"), "{all}");
         }
+    }
+}
+
+#[test]
+fn copies_in_tables_that_do_not_show_all_leave_no_wrong_bracket() {
+    let (mut incomplete, mut missed) = (0, 0);
+    for seed in 0..100 {
+        let mut random = Random(2000 + seed);
+        let mut stream = Stream::of(&mut random, 2000, 0.02, Random::bits, |random| random.exponential(1e6));
+        stream.repeat(&mut random, 0.01, 2e5);
+        let found = stream.measure(&["--synopsis", "rda", "--rows", "128", "--seed", &seed.to_string()]);
+        let all = &found["overall"];
+        if all["complete"] == json!(true) {
+            continue;
+        }
+        // Unless what is left unknown cancels out in all sums.
+        let is_bracketed = !all["bracket_ns"].is_null();
+        assert!(!is_bracketed || holds(range(&all["bracket_ns"]), stream.mean()), "{seed}: {all}");
+        incomplete += 1;
+        missed += usize::from(!holds(range(&all["mean_ci95_ns"]), stream.mean()));
+    }
+    // One in twenty misses: more than this do once in a hundred times.
+    assert!(incomplete >= 8 && missed <= 3, "{missed} of {incomplete}");
+}
+
+#[test]
+fn copies_that_no_rows_count_leave_losses_unknown() {
+    for seed in 1..=3 {
+        let mut random = Random(seed);
+        let mut stream = Stream::of(&mut random, 3000, 0.01, Random::bits, |_| 1e6);
+        stream.repeat(&mut random, 0.01, 2e6);
+        for options in [["--synopsis", "srda", "--rows", "64"], ["--synopsis", "slices", "--rows", "1024"]] {
+            let all = &stream.measure(&options)["overall"];
+            assert!(all["lost"].is_null() && all["surplus"].is_null() && all["net"].is_i64(), "{all}");
+            assert!(all["mean_ci95_ns"].is_null() && all["bracket_ns"].is_null(), "{all}");
+            let reason = all["reason"].as_str().unwrap();
+            assert!(reason.contains("lost, surplus") && reason.contains("that were not sent"), "{reason}");
+        }
+        // What names all packets that differ knows them.
+        let all = &stream.measure(&["--synopsis", "srda", "--rows", "1024"])["overall"];
+        let lost = stream.sent.len() - stream.delays.len();
+        assert_eq!([&all["lost"], &all["complete"]], [&json!(lost), &json!(true)], "{all}");
     }
 }
 
@@ -237,8 +301,7 @@ fn look_alikes_have_no_exact_delays() {
             let is_even = alike(&stream.sent) == alike(&stream.received);
             assert!(is_even || loss > 0.0, "{seed} {share}");
             let folder = Folder::new();
-            let ends = [("sender.pcap", &stream.sent), ("receiver.pcap", &stream.received)]
-                .map(|(name, packets)| folder.capture(name, packets));
+            let ends = stream.record(&folder);
             let found = run(&["truth", "--json", &ends[0], &ends[1]]);
             let beside = run(&["measure", "--truth", "--json", &ends[0], &ends[1]]);
             let exact = [&found.json()["overall"], &beside.json()["overall"]["truth"]].map(Value::clone);
@@ -282,6 +345,103 @@ fn few_look_alikes_take_nothing_away() {
     let exact = &found["overall"]["truth"];
     assert!((exact["mean_ns"].as_f64().unwrap() - stream.mean()).abs() < 1.0, "{exact}");
     assert!(exact["std_ns"].is_f64() && found["warnings"].to_string().contains("is a guess"), "{found}");
+}
+
+#[test]
+fn slower_packets_that_rows_lack_because_they_repeat_are_marked() {
+    for seed in 1..=3 {
+        let mut random = Random(5000 + seed);
+        let ordinary =
+            Stream::of(&mut random, 4000, 0.01, Random::bits, |random| 1e6 + random.exponential(2e5));
+        let slow: HashSet<u64> =
+            (100..3900).step_by(100).map(|index| payload(&ordinary.sent[index])).collect();
+        // One packet in a hundred is delivered twice; then it also takes a path that is 4 ms slower.
+        let twice = |later: u64| {
+            let later = |packet: &Packet| if slow.contains(&payload(packet)) { later } else { 0 };
+            let mut received = ordinary.received.clone();
+            received.iter_mut().for_each(|packet| packet.timestamp += later(packet));
+            let copies = received.iter().filter(|packet| slow.contains(&payload(packet))).cloned();
+            let copies: Vec<Packet> =
+                copies.map(|copy| Packet { timestamp: copy.timestamp + 3000, ..copy }).collect();
+            let first = ordinary
+                .received
+                .iter()
+                .zip(&received)
+                .map(|(packet, late)| late.timestamp - packet.timestamp);
+            let delays =
+                ordinary.sorted_delays().into_iter().zip(first).map(|(delay, later)| delay + later).collect();
+            received.extend(copies);
+            received.sort_by_key(|packet| packet.timestamp);
+            Stream { sent: ordinary.sent.clone(), received, delays }
+        };
+        for options in [&[][..], &["--banks", "0,3"], &["--truth"]] {
+            twice(4_000_000).assert_marked_or_right(options);
+            let reason = twice(0).measure(options)["overall"]["reason"].to_string();
+            assert!(!reason.contains(REPEATED), "{seed} {options:?}: {reason}");
+        }
+    }
+}
+
+/// What is said of numbers that lack packets which repeat.
+const REPEATED: &str = "looked at came more than once";
+
+fn payload(packet: &Packet) -> u64 {
+    packet.data[42..50].iter().fold(0, |payload, byte| payload << 8 | u64::from(*byte))
+}
+
+impl Stream {
+    /// The delays in the order of the receiver's packets, of which none is alike.
+    fn sorted_delays(&self) -> Vec<u64> {
+        let sent: HashMap<u64, u64> =
+            self.sent.iter().map(|packet| (payload(packet), packet.timestamp)).collect();
+        self.received.iter().map(|packet| packet.timestamp - sent[&payload(packet)]).collect()
+    }
+
+    /// Checks that the greatest delay is marked, and the mean and the deviation are, or hold the true ones, or have no interval.
+    #[track_caller]
+    fn assert_marked_or_right(&self, options: &[&str]) {
+        let found = self.measure(options)["overall"].clone();
+        let reason = found["reason"].as_str().unwrap_or_default();
+        let marks: Vec<&str> = reason.split("; ").filter(|part| part.contains(REPEATED)).collect();
+        let is_marked = |key: &str| marks.iter().any(|mark| mark.contains(key));
+        assert!(found["max_ns"].is_null() || is_marked("max_ns"), "{found}");
+        let mean = self.mean();
+        let squares: f64 = self.delays.iter().map(|delay| (*delay as f64 - mean).powi(2)).sum();
+        let deviation = (squares / self.delays.len() as f64).sqrt();
+        for (key, interval, number) in
+            [("mean_ns", "mean_ci95_ns", mean), ("std_ns", "std_ci95_ns", deviation)]
+        {
+            let interval = &found[interval];
+            assert!(
+                interval.is_null() || is_marked(key) || holds(range(interval), number),
+                "{key} {number}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn slower_packets_that_rows_lack_because_they_look_alike_are_marked() {
+    for (seed, share) in [(1, 200), (2, 200), (3, 200), (4, 60)] {
+        let mut random = Random(6000 + seed);
+        let mut stream =
+            Stream::of(&mut random, 4000, 0.02, Random::bits, |random| 1e6 + random.exponential(2e5));
+        // One in so many is byte-identical, and takes 20 ms more.
+        let alike: HashSet<u64> = stream.sent.iter().skip(100).step_by(share).map(payload).collect();
+        stream.delays = stream.sorted_delays();
+        for (delay, packet) in stream.delays.iter_mut().zip(&stream.received) {
+            *delay += if alike.contains(&payload(packet)) { 20_000_000 } else { 0 };
+        }
+        for (packets, later) in [(&mut stream.sent, 0), (&mut stream.received, 20_000_000)] {
+            for packet in packets.iter_mut().filter(|packet| alike.contains(&payload(packet))) {
+                *packet = Packet { timestamp: packet.timestamp + later, ..self::packet(0, 1) };
+            }
+            packets.sort_by_key(|packet| packet.timestamp);
+        }
+        for options in [&[][..], &["--banks", "0,3"]] {
+            stream.assert_marked_or_right(options);
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod common;
 use common::board::{LOSSY, control_frames, said};
 use common::link::{Pair, ip};
 use common::reading::{Reading, lines, of};
-use common::{Folder, packets, run, timeless};
+use common::{Folder, finish, packets, run, timeless};
 use deltaline_collect::feed::{Event, Feed, Sender, Source};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
@@ -151,6 +151,18 @@ fn delimiters_wait_for_their_link_and_keep_their_numbers() {
     delimiting.end().told(0, &["is back"]);
     // Those that come before the other end listens again are lost; none comes twice or in another order.
     assert!(numbers.is_sorted_by(|a, b| a < b) && numbers[..6] == [0, 1, 2, 3, 4, 5], "{numbers:?}");
+}
+
+/// In a network namespace of its own, where `/sys` shows another one's interfaces.
+#[test]
+fn without_a_carrier_nothing_is_said_to_be_sent() {
+    if Pair::new().is_none() {
+        return;
+    }
+    let script = "ip link add v0 type veth peer name v1 && ip link set v0 up && exec \"$0\" delimit v0 --interval 20ms --count 2";
+    let mut delimiting = Command::new("unshare");
+    delimiting.args(["--net", "sh", "-c", script, env!("CARGO_BIN_EXE_deltaline")]);
+    finish(&mut delimiting).failed(11, &["v0", "no carrier", "other end"]);
 }
 
 /// Wireshark's own tool counts what is in a capture: beside the tshark that `DELTALINE_TSHARK` names, if it does.

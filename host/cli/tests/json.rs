@@ -140,6 +140,10 @@ fn intervals_are_comma_separated() {
     let intervals = json["intervals"].as_array().unwrap();
     assert_eq!(rows.len(), 1 + intervals.len());
     for (row, interval) in rows[1..].iter().zip(intervals) {
+        for key in interval.as_object().unwrap().keys().filter(|key| *key != "truth") {
+            let has = |name: String| rows[0].contains(&name.as_str());
+            assert!(has(key.clone()) || has(format!("{key}_low")) && has(format!("{key}_high")), "{key}");
+        }
         for (key, cell) in rows[0].iter().zip(row) {
             let value = match (key.strip_prefix("true_"), key.strip_suffix("_low"), key.strip_suffix("_high"))
             {
@@ -150,6 +154,7 @@ fn intervals_are_comma_separated() {
             };
             match value {
                 Value::Null => assert_eq!(*cell, "", "{key}"),
+                Value::Bool(is_so) => assert_eq!(*cell, is_so.to_string(), "{key}"),
                 Value::Number(number) => {
                     // The parser of JSON is not exact to the last bit.
                     let (cell, number) = (cell.parse::<f64>().unwrap(), number.as_f64().unwrap());

@@ -174,7 +174,7 @@ fn address(reading: &mut Reading) -> String {
     message.split("http://").nth(1).unwrap().trim_end().trim_end_matches("/metrics").into()
 }
 
-/// What the OpenMetrics specification asks of names and order, and its parsers do not check.
+/// What the OpenMetrics specification asks of names and order, and its parsers do not check; and that each is described.
 fn keeps_to_the_rules(text: &str) {
     assert!(text.ends_with("\n# EOF\n"), "{text}");
     let (mut families, mut family, mut kind) = (HashSet::new(), "", "");
@@ -189,6 +189,10 @@ fn keeps_to_the_rules(text: &str) {
             }
             ["#", "TYPE", name, of] => {
                 assert_eq!(name, family, "{line}");
+                let served = if of == "counter" { format!("`{name}_total`") } else { format!("`{name}`") };
+                let is_described =
+                    METRICS.lines().any(|row| row.contains(&served) && row.contains(&format!("| {of} |")));
+                assert!(is_described, "docs/metrics.md does not have the {of} {served}");
                 kind = of;
             }
             ["#", "UNIT", name, unit] => {
@@ -209,6 +213,9 @@ fn keeps_to_the_rules(text: &str) {
         }
     }
 }
+
+/// Every metric, for users.
+const METRICS: &str = include_str!("../../../docs/metrics.md");
 
 const CLIENTS: usize = 1000;
 

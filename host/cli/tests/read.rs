@@ -310,6 +310,26 @@ fn signals_end_it_with_a_summary() {
 
 /// Interval numbers that start over without a word, as behind a network.
 #[test]
+fn a_reader_that_stood_still_calls_nothing_late() {
+    for _ in 0..6 {
+        let board = Simulated::new();
+        let mut reading = Reading::start(&["read", &board.port(), "--json"]);
+        reading.wait_for("identity", 1);
+        board.command(Command::Settings(LOSSY));
+        reading.wait_for("interval", 3);
+        // Ctrl-Z, or a machine that is overloaded: the line holds a part of an interval meanwhile.
+        reading.signal(Signal::STOP);
+        sleep(Duration::from_millis(1300));
+        reading.interrupt();
+        reading.signal(Signal::CONT);
+        let result = reading.end();
+        result.told(0, &[]);
+        let end = of(&lines(&result.output), "end")[0].clone();
+        assert_eq!((&end["void"], &end["missing"], &end["bad"]), (&json!(0), &json!(0), &json!(0)));
+    }
+}
+
+#[test]
 fn a_capture_of_two_runs_is_followed() {
     let folder = Folder::new();
     let two =

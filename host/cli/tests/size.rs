@@ -4,7 +4,7 @@
 //!
 //! The design that comes out is the smallest that is good enough, as a table and as JSON, and its file is one that the
 //! hardware's reader takes and has hardware for, for every stream and with digests; what it promises of a capture is
-//! what `measure` finds; prefixes that follow the loss are the control loop's; limits of memory by rows, bits and device;
+//! what `measure` finds; rows and packets in them are as many as results without a mark take; prefixes that follow the loss are the control loop's; limits of memory by rows, bits and device;
 //! no design: the nearest; what is refused. What the expectations are worth is tested in `sim/lab/tests/sizing.rs`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -59,6 +59,32 @@ fn the_smallest_design_that_is_good_enough() {
     assert_eq!(bits, 2 * 72 * rows * banks);
     let bytes = json["control"]["bytes_per_interval"].as_u64().unwrap();
     assert_eq!(bytes, rows * banks * 9 + 160 * json["control"]["frames_per_interval"].as_u64().unwrap());
+}
+
+#[test]
+fn results_that_will_not_be_marked() {
+    for asked in [
+        &["--rate", "5k", "--loss", "0..10%", "--mean", "10%"][..],
+        &["--rate", "5k", "--loss", "1%..5%", "--mean", "5%", "--variation", "0.5", "--kurtosis", "0"],
+        &["--rate", "2k", "--loss", "2%", "--mean", "3%", "--variation", "0.1"],
+        &["--rate", "5k", "--loss", "10%..50%", "--mean", "10%", "--deviation", "40%"],
+    ] {
+        let sized = run(&[&["size", "--json"], asked].concat());
+        if sized.code == 17 {
+            assert!(
+                sized.messages.contains("in usable rows in 95 % of intervals instead of 300"),
+                "{sized:?}"
+            );
+            continue;
+        }
+        for expected in sized.json()["expected"].as_array().unwrap() {
+            assert!(number(&expected["effective_samples"]) > 300.0, "{asked:?}: {expected}");
+            assert!(number(&expected["usable_rows"]) > 32.0, "{asked:?}: {expected}");
+        }
+    }
+    // However many rows: there are no more packets.
+    run(&["size", "--rate", "200", "--loss", "1%", "--mean", "20%"])
+        .failed(17, &["packets are in usable rows in 95 % of intervals instead of 300"]);
 }
 
 #[test]

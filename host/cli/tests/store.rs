@@ -8,6 +8,7 @@ use common::reading::{lines, of};
 use common::{Folder, run};
 use deltaline_capture::Packet;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 
 /// An interval's keys that the store has no room for, or rounds.
@@ -99,10 +100,34 @@ fn a_store_says_what_read_says_closed_or_not() {
         .map(|each| each["sent"].as_u64().unwrap_or(0))
         .sum();
     assert_eq!(counted, sum("sent"));
-    // For people.
-    run(&["query", &store]).told(0, &[]).told(0, &[]);
+    // For people: what many intervals have in common once, and rows that fit a screen.
+    let shown = run(&["query", &store]).told(0, &[]).output.clone();
+    let reasons: BTreeSet<&str> = stored.iter().filter_map(|each| each["reason"].as_str()).collect();
+    assert!(!reasons.is_empty() && reasons.len() < stored.len(), "{reasons:?}");
+    for reason in reasons {
+        assert_eq!(shown.matches(&format!(": {reason}\n")).count(), 1, "{shown}");
+    }
+    let rows = shown.lines().filter(|line| line.starts_with('|'));
+    assert!(
+        rows.clone().count() > stored.len() && rows.max_by_key(|row| row.len()).unwrap().len() < 140,
+        "{shown}"
+    );
     assert!(run(&["query", &store, "--every", "1h"]).output.contains("worst p99"));
     assert!(run(&["store", &store]).output.contains("0 recordings closed"));
+}
+
+/// As those of hours in which no interval ended.
+#[test]
+fn recordings_without_intervals_are_no_copies_of_each_other() {
+    let folder = Folder::new();
+    recorded(&folder);
+    for hour in 15..18 {
+        folder.frames(&format!("store/lab-20260921T{hour}0000.000000Z.pcapng"), &[]);
+    }
+    let store = folder.path("store");
+    run(&["store", &store, "--all"]).told(0, &[]);
+    let asked = run(&["query", &store]);
+    assert!(!asked.told(0, &[]).messages.contains("what another file holds"), "{asked:?}");
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn both(pair: &Pair) -> Result<Answer, Unusable> {
         return Err(Unusable::Kind(pair.sender.shape.kind));
     };
     let has_digests = pair.sender.shape.has_digests;
-    let of_rows = of_rows(pair, observation(pair, sent, received), has_digests, sums(pair))?;
+    let of_rows = of_rows(pair, observation(pair, sent, received), has_digests, sums(pair), 0)?;
     let of_slices = sliced(pair, cut, cut_received)?;
     let estimate = together(of_rows.estimate, &of_slices.estimate);
     let further = if of_slices.further.is_empty() { of_rows.further } else { of_slices.further };
@@ -248,17 +248,12 @@ fn with_identities(pair: &Pair) -> Result<Answer, Unusable> {
     difference.complete &= is_explained
         && (difference.is_sampled || sums.is_none_or(|sums| difference.agrees_with(&sums, &digest)));
     let (lost, gained) = (difference.only_sent.len() as u64, difference.only_received.len() as u64);
-    // Bounds by sums hold if no packet came in.
-    let bounding = sums.filter(|_| !difference.complete || gained == 0);
     let whole = observation(pair, &named[0], &named[1]);
-    let mut answer = of_rows(pair, whole, difference.complete, bounding)?;
+    let mut answer = of_rows(pair, whole, difference.complete, sums, gained)?;
     if difference.complete {
         // It is known which rows hold other packets: they are no reason to doubt those that do not.
         answer.rows = Rows { surplus: 0, foreign: 0, ..answer.rows };
         answer.estimate.balance = answer.estimate.balance.with_known(lost, gained, share);
-        if gained > 0 {
-            answer.estimate.bracket = Err(Reason::Gained(gained));
-        }
     }
     answer.further.push(Further::Difference(difference));
     Ok(answer)
@@ -290,7 +285,8 @@ fn subtracted<C: Subtractable>(
     }
     // Sums are of all packets.
     difference.complete &= is_sampled || sums.is_none_or(|sums| difference.agrees_with(&sums, &digest));
-    let mut answer = of_table(pair, cells, layout, sums)?;
+    let named = difference.only_received.len() as u64;
+    let mut answer = of_table(pair, cells, layout, sums, if difference.complete { named } else { 0 })?;
     let known = sums.filter(|_| !is_sampled).zip(caches);
     if let Some((sums, caches)) = known {
         let single = delays(caches[0], caches[1]);
@@ -303,7 +299,12 @@ fn subtracted<C: Subtractable>(
             difference.chosen = repaired.chosen;
         }
         let open = repaired.as_ref().map_or([0; 2], |repaired| repaired.open);
-        if let Some(common) = repaired.and_then(|repaired| common(pair, layout, &difference, repaired)) {
+        // Of all that differ if they are known, none of those that were gained is left.
+        let gained = answer.estimate.balance.surplus_least.max(named);
+        let gained = if difference.complete { 0 } else { gained };
+        if let Some(common) =
+            repaired.and_then(|repaired| common(pair, layout, &difference, repaired, gained))
+        {
             answer.estimate = answer.estimate.with_common(&common).with_open(open.map(|sum| sum as f64));
         }
     }
@@ -345,20 +346,22 @@ fn common<C: Subtractable>(
     layout: Layout,
     difference: &Difference,
     repaired: Repaired<C>,
+    gained: u64,
 ) -> Option<Estimate> {
     let Repaired { cells: [sender, receiver], sums, taken, .. } = repaired;
     if taken == 0 && !difference.complete || difference.complete && !sums.are_same() {
         return None;
     }
-    Some(of_table(pair, [&sender, &receiver], layout, Some(sums)).ok()?.estimate)
+    Some(of_table(pair, [&sender, &receiver], layout, Some(sums), gained).ok()?.estimate)
 }
 
-/// The estimate from a table's rows: of several tables, from the best of them as a bank.
+/// The estimate from a table's rows: of several tables, from the best of them as a bank. At least so many packets were `gained`.
 fn of_table<C: Subtractable>(
     pair: &Pair,
     cells: [&[C]; 2],
     layout: Layout,
     sums: Option<Sums>,
+    gained: u64,
 ) -> Result<Answer, Unusable> {
     let [sender, receiver] = cells;
     let mut whole = observation(pair, sender, receiver);
@@ -366,9 +369,9 @@ fn of_table<C: Subtractable>(
         (whole.sent, whole.received) = (sender.packets, receiver.packets);
     }
     if let Layout::Flat { .. } = layout {
-        return of_array(pair, whole, sums);
+        return of_array(pair, whole, sums, gained);
     }
-    let mut answer = of_rows(pair, best_table(&whole), true, sums)?;
+    let mut answer = of_rows(pair, best_table(&whole), true, sums, gained)?;
     if let (Layout::Banks { .. }, Ok(mean)) = (layout, answer.estimate.mean) {
         (answer.estimate.paper_second_moment, answer.estimate.paper_deviation) =
             published_deviation(&whole, mean.nanoseconds);
@@ -382,6 +385,7 @@ fn of_array<C: Subtractable>(
     pair: &Pair,
     whole: Observation<C>,
     sums: Option<Sums>,
+    gained: u64,
 ) -> Result<Answer, Unusable> {
     // Rows of their own, in which nothing is sampled.
     let blank = [C::default()];
@@ -391,10 +395,13 @@ fn of_array<C: Subtractable>(
     estimate.mean = published_mean(&whole).map(|mean| Mean::unbounded(mean, unknown));
     estimate.deviation = Err(Reason::SharedRows);
     let rows = Rows { vouched: true, ..pair.rows(whole.sender, whole.receiver) };
-    // Bounds hold as long as no packet came in.
-    if let Some(sums) = sums.filter(|sums| sums.are_same() || rows.surplus + rows.foreign == 0) {
+    // Rows prove that packets came in, and not how many: each is in several.
+    let gained = gained.max(u64::from(rows.surplus + rows.foreign > 0));
+    estimate.balance = estimate.balance.with_gained(gained);
+    if let Some(sums) = sums {
         estimate = estimate.with_sums(&sums);
     }
+    estimate.balance = estimate.balance.without_rows(None);
     if let Ok(mean) = estimate.mean {
         (estimate.paper_second_moment, estimate.paper_deviation) =
             published_deviation(&Observation { rows: whole.sender.len(), ..whole }, mean.nanoseconds);
@@ -436,11 +443,11 @@ fn finecomb(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Un
     {
         let (sent, received) = (sums.sender.packets, sums.receiver.packets);
         let whole = Observation { sent, received, ..observation(pair, &sender, &receiver) };
-        let common = of_rows(pair, whole, true, Some(sums))?;
-        answer.estimate = answer.estimate.with_common(&common.estimate);
-        // Beside the error of rows, those few that were chosen do not count.
+        // A row that lost packets may hide what it gained.
+        let gained = if difference.complete { 0 } else { answer.estimate.balance.surplus_least };
+        let common = of_rows(pair, whole, true, Some(sums), gained)?;
+        answer.estimate = answer.estimate.with_common(&common.estimate).with_open(open.map(|sum| sum as f64));
         if answer.estimate.method == Method::Sums {
-            answer.estimate = answer.estimate.with_open(open.map(|sum| sum as f64));
             difference.chosen = chosen;
         }
         // Those rows need no longer make anybody doubt the others.
@@ -455,14 +462,16 @@ fn finecomb(pair: &Pair, caches: Option<[&PacketCache; 2]>) -> Result<Answer, Un
 /// The evaluation of banks of rows, of which digests vouch for single packets or do not.
 fn rows<R: Row + WireCell>(pair: &Pair, has_digests: bool) -> Result<Answer, Unusable> {
     let (sender, receiver) = (pair.sender.cells::<R>(), pair.receiver.cells::<R>());
-    of_rows(pair, observation(pair, &sender, &receiver), has_digests, sums(pair))
+    of_rows(pair, observation(pair, &sender, &receiver), has_digests, sums(pair), 0)
 }
 
+/// The estimate from rows and sums. At least so many packets were `gained`, whatever the rows show: then sums bound nothing.
 fn of_rows<R: Row>(
     pair: &Pair,
     observation: Observation<R>,
     has_digests: bool,
     sums: Option<Sums>,
+    gained: u64,
 ) -> Result<Answer, Unusable> {
     let singles = has_digests.then(|| Further::Singles(Singles::of(&observation)));
     let rows = Rows { vouched: has_digests, ..pair.rows(observation.sender, observation.receiver) };
@@ -471,7 +480,8 @@ fn of_rows<R: Row>(
         .iter()
         .flat_map(|prefixes| (0..prefixes.banks()).map(|bank| prefixes.probability(bank)))
         .collect();
-    let estimate = estimate_traffic(&observation, sums.and_then(|sums| sums.near()), &shares)?;
+    let mut estimate = estimate_traffic(&observation, sums.and_then(|sums| sums.near()), &shares)?;
+    estimate.balance = estimate.balance.with_gained(gained);
     let estimate = sums.map_or(estimate, |sums| estimate.with_sums(&sums));
     Ok(Answer { estimate, rows, further: singles.into_iter().collect() })
 }

@@ -35,6 +35,9 @@ const MOST_AT_ONCE: usize = 1024;
 /// A live source that is left is silent when nothing comes for so long, and is left at last after so long.
 const LAST: Duration = Duration::from_millis(10);
 const LONGEST_END: Duration = Duration::from_secs(2);
+/// Between two looks at a live source no more time than this counts: what came while this program stood still waits to be taken, and is not
+/// late.
+const LONGEST_LOOK: Duration = Duration::from_millis(250);
 /// Truths whose intervals never come are forgotten beyond so many.
 const MOST_TRUTHS: usize = 64;
 
@@ -145,7 +148,7 @@ pub struct Follower {
     /// Restarts of interval numbers that have been handed out.
     followed: u64,
     hearing: Hearing,
-    began: Instant,
+    listening: Listening,
     /// A recording's clock.
     captured: Captured,
     happened: Vec<Happening>,
@@ -163,6 +166,27 @@ struct Board {
     /// Those whose intervals have not come yet, in the order of their coming.
     truths: VecDeque<Truth>,
     has_truth: bool,
+}
+
+/// A live source's clock: how long it has been listened to.
+struct Listening {
+    time: Duration,
+    last: Instant,
+}
+
+impl Listening {
+    /// Goes on to now.
+    fn go_on(&mut self) -> Duration {
+        let now = Instant::now();
+        self.time += now.duration_since(self.last).min(LONGEST_LOOK);
+        self.last = now;
+        self.time
+    }
+
+    /// How long ago it showed this.
+    fn since(&self, time: Duration) -> Duration {
+        (self.time + self.last.elapsed()).saturating_sub(time)
+    }
 }
 
 /// When control frames came.
@@ -245,7 +269,7 @@ impl Follower {
                 has_heard: false,
                 is_silent: false,
             },
-            began,
+            listening: Listening { time: Duration::ZERO, last: began },
             captured: Captured::default(),
             source,
             happened: vec![],
@@ -290,7 +314,7 @@ impl Follower {
     pub fn next_happenings(&mut self) -> Result<Vec<Happening>, FollowError> {
         let event = self.source.next_event()?;
         if self.source.is_live() {
-            self.collector.advance(self.began.elapsed());
+            self.collector.advance(self.listening.go_on());
         }
         self.take(event)?;
         self.hand_out_settled();
@@ -334,7 +358,7 @@ impl Follower {
             }
             self.hand_out_settled();
         }
-        self.collector.advance(self.began.elapsed());
+        self.collector.advance(self.listening.go_on());
         for interval in self.collector.take_whole() {
             self.hand_out(&interval);
         }
@@ -475,8 +499,7 @@ impl Follower {
     /// The collector's time, in nanoseconds since the Unix epoch.
     fn reported(&self, heard: Duration) -> Option<u64> {
         let time = if self.source.is_live() {
-            let ago = self.began.elapsed().saturating_sub(heard);
-            SystemTime::UNIX_EPOCH.elapsed().ok()?.checked_sub(ago)
+            SystemTime::UNIX_EPOCH.elapsed().ok()?.checked_sub(self.listening.since(heard))
         } else {
             self.captured.shown(heard)
         };

@@ -6,13 +6,13 @@
 //! doubt, and takes the delays away where they cannot be right. The rest by the collector's tests and the program's (`host/cli/tests`).
 
 use crate::evaluation::{Evaluation, Unusable, distrust, singles};
-use crate::text::duration;
+use crate::text::{duration, utc};
 use crate::truth::{Exact, Stamps};
 use crate::verdict::Doubt;
 use deltaline_estimate::quantity::{self, Quantity, Remark};
 use deltaline_estimate::{
     ALTERED, Block, ClockDoubt, Confidence, Estimate, Further, Loss, Method, Overall, Reason, Stratified,
-    clock_doubts, combine, wild_stamps,
+    clock_doubts, combine, look_for_repeats, wild_stamps,
 };
 use deltaline_model::time::Timestamp;
 use thiserror::Error;
@@ -101,9 +101,14 @@ impl Figures {
         self.method = None;
     }
 
-    /// Marks the mean and the deviation, if these delays in nanoseconds of single packets show that rows lack far later ones.
-    pub fn look_for_unsampled(&mut self, delays: &[i64]) {
-        self.answers.iter_mut().for_each(|answer| quantity::look_for_unsampled(answer, delays));
+    /// Marks numbers that packets would change which rows lack: of single packets, the delays in nanoseconds of those that came `once`, and of those
+    /// that came more than once or look like others.
+    pub fn look_for_absent(&mut self, once: &[i64], repeated: &[i64]) {
+        let all = [once, repeated].concat();
+        for answer in &mut self.answers {
+            look_for_repeats(answer, once, repeated);
+            quantity::look_for_unsampled(answer, &all);
+        }
     }
 
     /// All numbers.
@@ -161,6 +166,40 @@ impl Figures {
         groups
     }
 }
+
+/// What is in data beside the quantities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// A number.
+    Number(i64),
+    /// Whether something is so.
+    Truth(bool),
+    /// A text.
+    Text(String),
+}
+
+/// Fields of intervals, or of numbers: each key in data, and its value, if there is one.
+pub type Fields<T> = [(&'static str, fn(&T) -> Option<Field>)];
+
+/// What is in data of an interval alone, in front of its numbers.
+pub const OF_INTERVALS: &Fields<IntervalFigures> = &[
+    ("segment", |each| Some(Field::Number(each.segment.into()))),
+    ("interval", |each| Some(Field::Number(each.number.into()))),
+    ("start_ns", |each| each.span.map(|(start, _)| Field::Number(start))),
+    ("end_ns", |each| each.span.map(|(_, end)| Field::Number(end))),
+    ("start_time", |each| each.times.map(|[start, _]| Field::Text(utc(start)))),
+    ("end_time", |each| each.times.map(|[_, end]| Field::Text(utc(end)))),
+    ("reported_time", |each| each.reported.map(|time| Field::Text(utc(time)))),
+    ("authenticated", |each| Some(Field::Truth(each.authenticated))),
+    ("usable_rows", |each| each.usable_rows.map(|rows| Field::Number(rows as i64))),
+];
+
+/// What is in data behind the numbers of one or several intervals, and is to be said of them.
+pub const OF_NUMBERS: &Fields<Figures> = &[
+    ("method", |figures| figures.method.map(|method| Field::Text(method.name().into()))),
+    ("clock_doubt", |figures| figures.clock_doubt.clone().map(Field::Text)),
+    ("reason", |figures| figures.reason().map(Field::Text)),
+];
 
 /// An interval in numbers.
 #[derive(Clone, Debug)]

@@ -10,14 +10,14 @@
 //! and sum (d_i - mean)^2 m / (m - 1) estimates the bank's l + s, with the variance 2 (l + s)^2 / (m - 1). The sum of all
 //! banks over the share p of packets that they hold is that of the interval, with (l + s) (1 - p) / p^2 more variance for which
 //! packets were sampled; half of it more or less half of the net loss are the packets lost and gained. What rows prove packet for
-//! packet is a *least* number of both.
+//! packet is a *least* number of both. Where a surplus is proven and no rows show how large it is, neither number is known.
 //!
 //! # Test plan
 //!
 //! By hand: net, rows of surplus, foreign rows, digest sums that differ; intervals add up. Over many seeds of losses and
 //! repetitions the estimate is unbiased and its interval holds the truth: `tests::balance`.
 
-use crate::{Confidence, Observation};
+use crate::{Confidence, Observation, Reason};
 use deltaline_model::sketch::cell::Row;
 
 /// Packets lost and gained between two ends.
@@ -33,6 +33,8 @@ pub struct Balance {
     estimated: Option<(f64, f64)>,
     /// The ends have seen the same packets, as sums over all of them show.
     is_same: bool,
+    /// Why it is not known how many were lost and gained, if so.
+    unknown: Option<Reason>,
 }
 
 /// Rows with a surplus from which on their spread may say that losses hide among them.
@@ -125,6 +127,20 @@ impl Balance {
         Balance { lost_least, surplus_least, estimated, ..self }
     }
 
+    /// The same where at least so many packets are known to be gained.
+    pub fn with_gained(self, gained: u64) -> Self {
+        let surplus_least = self.surplus_least.max(gained);
+        let lost_least = self.lost_least.max(add_signed(surplus_least, self.net));
+        Balance { lost_least, surplus_least, ..self }
+    }
+
+    /// The same where no rows show how many packets were gained: if some were, they may be any number, and hide as many losses. `reason` is
+    /// why some may have been although nothing proves it.
+    pub fn without_rows(self, reason: Option<Reason>) -> Self {
+        let proven = (self.surplus_least > 0).then_some(Reason::Gained(self.surplus_least));
+        Balance { unknown: proven.or(reason.filter(|_| !self.is_same)), ..self }
+    }
+
     /// The same with what sums of all packets' digests show, if counts are equal.
     pub(crate) fn with_digest_sums(self, are_equal: bool) -> Self {
         match (self.net, are_equal) {
@@ -150,6 +166,7 @@ impl Balance {
             surplus_least: self.surplus_least.saturating_add(other.surplus_least),
             estimated,
             is_same: self.is_same && other.is_same,
+            unknown: self.unknown.or(other.unknown),
         }
     }
 
@@ -162,6 +179,11 @@ impl Balance {
             None => Basis::Net,
             Some(_) => Basis::Estimated,
         }
+    }
+
+    /// Why it is not known how many packets were lost and gained, if so.
+    pub fn unknown(&self) -> Option<Reason> {
+        self.unknown
     }
 
     /// Packets lost.

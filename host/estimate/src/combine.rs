@@ -19,12 +19,14 @@
 //!   is that of a chi-squared variable of that relative variance.
 //! * brackets: sum w_k bracket_k. Packets lost and gained add up.
 //!
+//! An only packet has no spread: sigma_k^2 is 0 for R_k = 1, whatever one row shows.
+//!
 //! If packets were received in an interval but mean or deviation is not identifiable there, it has none for all intervals
 //! together: what is missing is not chance, but the intervals in which most was lost, and these are slow. Quantiles
 //! and the paper's deviation leave such an interval out, and say so: it is *missing*.
 
 use crate::interval::{Method, root_of_difference};
-use crate::sizing::LEAST_ROWS;
+use crate::sizing::{LEAST_ROWS, LEAST_SAMPLES};
 use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
 
 /// A value over several intervals.
@@ -83,9 +85,6 @@ const FEWEST_ROWS: usize = 100;
 /// lack the tail have most freedom and the least deviation.
 const FEWEST_FREEDOM: f64 = 50.0;
 const LEAST_FREEDOM: f64 = 0.3;
-/// Fewest packets in rows that show a tail: of those that are one in a hundred, 300 hold none once in twenty times. What is
-/// rarer may not show, however the rest is spread.
-const FEWEST_SAMPLES: u64 = 300;
 /// By which power of the freedom that is left of a row the upper end's is less: found by the trials of `tests/deviation.rs`.
 const HIDDEN_TAIL: f64 = 1.5;
 
@@ -102,7 +101,7 @@ impl Deviation {
 
     /// Whether rows, or the packets in them, are too few to say anything of the tail.
     pub(crate) fn has_few(&self, samples: u64) -> bool {
-        (self.rows as f64) < LEAST_ROWS || samples < FEWEST_SAMPLES
+        (self.rows as f64) < LEAST_ROWS || (samples as f64) < LEAST_SAMPLES
     }
 
     /// Whether the mean's interval may hold less often than it says: rows are few, or the tail is so heavy that Student's t
@@ -189,6 +188,14 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
             upper: weighted(&strata, |range| range.upper),
         }),
         deviation: whole(intervals, |each| {
+            // The delay of an only packet is known, and has no spread.
+            if let (1, Ok(mean)) = (each.delivered, each.mean) {
+                let rounding = each.rounding;
+                return Ok((
+                    mean,
+                    Deviation { nanoseconds: 0.0, degrees_of_freedom: 1.0, rows: 1, rounding },
+                ));
+            }
             let deviation = Deviation {
                 nanoseconds: each.deviation?,
                 degrees_of_freedom: each.deviation_freedom,

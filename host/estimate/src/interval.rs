@@ -89,16 +89,20 @@ impl Estimate {
     }
 
     /// The same where the sum of delays may be so many nanoseconds less and so many more, because of packets that look alike it is not known
-    /// which ones both ends have seen. What was open before stays so. Less than none less, or more, is a sum that is wrong.
+    /// which ones both ends have seen. What was open before stays so. Less than none less, or more, is a sum that is wrong. Beside the error of
+    /// rows, those few do not count.
     pub fn with_open(self, [less, more]: [f64; 2]) -> Self {
-        let Ok(mean) = self.mean.as_ref().copied().map(|mean| mean.within_bounds()) else { return self };
+        let (Ok(bracket), Ok(mean)) = (self.bracket, self.mean) else { return self };
         if [less, more] == [0.0, 0.0] || self.delivered == 0 {
             return self;
         }
         let packets = self.delivered as f64;
-        let known = self.bracket.unwrap_or(Range { lower: mean, upper: mean });
-        let bounds = Range { lower: known.lower - less / packets, upper: known.upper + more / packets };
-        Estimate { mean: Ok(Mean::between(bounds, mean)), bracket: Ok(bounds), ..self }
+        let bounds = Range { lower: bracket.lower - less / packets, upper: bracket.upper + more / packets };
+        let mean = match self.method {
+            Method::Sums => Mean::between(bounds, mean.within_bounds()),
+            _ => mean.bounded(bounds),
+        };
+        Estimate { mean: Ok(mean), bracket: Ok(bounds), ..self }
     }
 
     /// The same with what sums over all packets show beyond rows: an exact mean, or a bracket of it. Where no row was usable

@@ -9,6 +9,7 @@
 //! | the same over several intervals | [`combine`], to an [`Overall`] |
 //! | which packets only one end saw | [`difference`], from identity tables |
 //! | delay, loss and size of a flow | [`lds::LdsPair`] |
+//! | delay of a flow, from reference packets | [`interpolation::Interpolator`] |
 //! | quantiles of delay | [`quantile`], from [`Singles`] |
 //! | the interval of the LDA paper, for comparison | [`hoeffding_half_width`] |
 //! | bounds on the offset between the clocks | [`offset_bounds`] |
@@ -116,6 +117,7 @@ mod combine;
 mod confidence;
 pub mod difference;
 mod further;
+pub mod interpolation;
 mod interval;
 pub mod lds;
 mod loss;
@@ -125,6 +127,7 @@ mod offset;
 mod quantile;
 pub mod quantity;
 mod reason;
+mod repeats;
 mod rounding;
 mod sampling;
 pub mod sizing;
@@ -147,6 +150,7 @@ pub use observation::{Observation, ObservationError};
 pub use offset::{OffsetBounds, offset_bounds};
 pub use quantile::{Quantile, Singles, quantile, singles_needed};
 pub use reason::{ALTERED, Reason};
+pub use repeats::look_for_repeats;
 pub use rounding::Rounding;
 pub use sampling::prefixes_for_loss;
 pub use sums::{EndSums, Sums};

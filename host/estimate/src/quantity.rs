@@ -8,6 +8,7 @@
 //! Keys; an interval's quantities against its estimate; a value of some intervals only is remarked on; what the ends' rows
 //! forbid has no value and that reason. The program's tests render a made-up quantity (`host/cli` `show`).
 
+use crate::sizing::{LEAST_ROWS, LEAST_SAMPLES};
 use crate::{Balance, Basis, Confidence, Overall, Range, Reason, Singles, Stratified, Uncertainty, quantile};
 use std::fmt;
 
@@ -151,6 +152,13 @@ pub enum Remark {
         /// Of how many that were looked at.
         of: u64,
     },
+    /// Packets that came more than once, or look like others, took other times than the rest, which the number is of.
+    Repeated {
+        /// So many of them.
+        packets: u64,
+        /// Of how many that were looked at.
+        of: u64,
+    },
     /// Rows, or the packets in them, are so few that they do not show the delays' tail.
     FewSamples,
     /// Which of several packets that look alike both ends have seen is not known.
@@ -187,12 +195,18 @@ impl fmt::Display for Remark {
                 "{packets} of {of} packets that were looked at have delays far beyond those of the rows, enough to move the mean out of its 95 % \
                  interval: rows that hold fewer of them than their share show too little or too much"
             ),
+            Remark::Repeated { packets, of } => write!(
+                f,
+                "{packets} of {of} packets that were looked at came more than once or look like others, and took other times than the rest: \
+                 this is rather the number of the rest, and that of all differs by more than a quarter of the 95 % interval"
+            ),
             Remark::Outside => f.write_str(
                 "rows show a mean outside of what is certain, and it was moved into it: if rows lack some of the tail, the 95 % interval holds less often",
             ),
-            Remark::FewSamples => f.write_str(
-                "fewer than 32 usable rows or 300 packets in them do not show how heavy the delays' tail is: with a heavy one the \
-                 95 % interval holds less often",
+            Remark::FewSamples => write!(
+                f,
+                "fewer than {LEAST_ROWS} usable rows or {LEAST_SAMPLES} packets in them do not show how heavy the delays' tail is: with a heavy \
+                 one the 95 % interval holds less often"
             ),
             Remark::Chosen(packets) => write!(
                 f,
@@ -413,6 +427,10 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
 
 /// Packets lost and gained, of `sent`.
 fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
+    let net = Quantity::new(&NET, Ok(Number::Whole(balance.net)));
+    if let Some(reason) = balance.unknown() {
+        return [Quantity::new(&LOST, Err(reason)), Quantity::new(&SURPLUS, Err(reason)), net];
+    }
     let range = |range: Option<[f64; 2]>| range.map(Ok);
     let remark = (balance.basis() == Basis::Estimated)
         .then_some(Remark::Estimated { lost: balance.lost_least, surplus: balance.surplus_least });
@@ -428,7 +446,7 @@ fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
             remark,
             ..Quantity::count(&SURPLUS, balance.surplus())
         },
-        Quantity::new(&NET, Ok(Number::Whole(balance.net))),
+        net,
     ]
 }
 

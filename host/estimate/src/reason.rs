@@ -184,7 +184,8 @@ pub enum Reason {
     Void,
     /// Some of the combined intervals with packets have no value.
     #[error(
-        "not identifiable: {0} intervals with packets have no value, and those are the ones that lost most; see the intervals"
+        "not identifiable: {0} intervals with packets have no value, as they lost most or have few packets, and so may differ from the others; see \
+         the intervals"
     )]
     Missing(
         /// How many.

@@ -24,7 +24,8 @@
 //!
 //! A quantile is reported from so many single packets on that their extremes enclose it ([`singles_needed`]). Their number
 //! varies with the sum of m s_j (1 - s_j), and 95 % of intervals have at least the expectation less 1.645 deviations of it:
-//! a quantile that needs more is not promised.
+//! a quantile that needs more is not promised. So with usable rows and effective samples: estimates from fewer than [`LEAST_ROWS`] or
+//! [`LEAST_SAMPLES`] are marked, and 95 % of intervals shall not be.
 //!
 //! On the second formula: the squared sum of a row of n packets, over n, consists of its packets' squares over n
 //! and of products of different packets. The products vary with 2 (1 - 1/n), the squares with (k + 2) / n, together with
@@ -54,6 +55,9 @@ use deltaline_model::sketch::sampler::{MAX_PREFIX, PrefixError, Prefixes};
 
 /// Fewest usable rows of a design; from here on the intervals of the mean have their stated coverage.
 pub const LEAST_ROWS: f64 = 32.0;
+/// Fewest packets in usable rows of a design, which show a tail: of those that are one in a hundred, 300 hold none once in twenty times.
+/// What is rarer may not show, however the rest is spread. Estimates from fewer are marked.
+pub const LEAST_SAMPLES: f64 = 300.0;
 
 /// Deviations below its mean that 95 % of a normal variable lie above.
 const ONE_SIDED_95: f64 = 1.644_854;
@@ -86,6 +90,10 @@ pub struct Expectation {
     pub mean: f64,
     /// Root mean square error of the standard deviation, relative to it.
     pub deviation: f64,
+    /// Usable rows that 95 % of intervals reach, at least 0.
+    pub rows_least: f64,
+    /// Effective samples that 95 % of intervals reach, at least 0.
+    pub samples_least: f64,
 }
 
 impl Expectation {
@@ -93,7 +101,7 @@ impl Expectation {
     pub fn of(rows: usize, prefixes: &Prefixes, load: &Load) -> Self {
         let (m, received) = (rows as f64, load.packets * (1.0 - load.loss));
         let (mut samples, mut usable, mut singles, mut variance) = (0.0, 0.0, 0.0, 0.0);
-        let (mut weights, mut squares, mut singles_variance) = (0.0, 0.0, 0.0);
+        let (mut weights, mut squares, mut singles_variance, mut usable_variance) = (0.0, 0.0, 0.0, 0.0);
         let weight = |packets: f64| (2.0 + load.kurtosis.max(0.0) / packets).recip();
         let square = |packets: f64| weight(packets).powi(2) * (2.0 + load.kurtosis / packets);
         for bank in 0..prefixes.banks() {
@@ -101,7 +109,9 @@ impl Expectation {
             let (whole, arrive) = ((-hits * load.loss).exp(), hits * (1.0 - load.loss));
             let empty = (-arrive).exp();
             samples += m * whole * arrive;
-            usable += m * whole * (1.0 - empty);
+            let filled = whole * (1.0 - empty);
+            usable += m * filled;
+            usable_variance += m * filled * (1.0 - filled);
             let single = whole * arrive * empty;
             singles += m * single;
             singles_variance += m * single * (1.0 - single);
@@ -119,14 +129,22 @@ impl Expectation {
         let of_rows = squares / weights.powi(2) * usable / (usable - 1.0).max(0.0);
         // Nothing to weigh, or all weights nothing: a tail without a fourth moment.
         let squares = if weights > 0.0 { of_rows - (load.kurtosis + 2.0) / received } else { f64::INFINITY };
+        let least = |number: f64, variance: f64| (number - ONE_SIDED_95 * variance.sqrt()).max(0.0);
         Expectation {
             samples,
             rows: usable,
+            rows_least: least(usable, usable_variance),
+            samples_least: least(samples, variance),
             singles,
-            singles_least: (singles - ONE_SIDED_95 * singles_variance.sqrt()).max(0.0),
+            singles_least: least(singles, singles_variance),
             mean,
             deviation: 0.5 * squares.max(0.0).sqrt(),
         }
+    }
+
+    /// Rows and samples from which on estimates are not marked, over those that 95 % of intervals reach: the larger ratio.
+    fn scarcity(&self) -> f64 {
+        (LEAST_ROWS / self.rows_least).max(LEAST_SAMPLES / self.samples_least)
     }
 
     /// Half of the mean's confidence interval, relative to it.
@@ -188,7 +206,7 @@ impl Targets {
         let quantiles = self.quantiles.iter();
         let errors = errors
             .chain(quantiles.map(|(q, target)| (expected.rank(*q) / target).max(expected.shortage(*q))));
-        errors.fold(LEAST_ROWS / expected.rows, f64::max)
+        errors.fold(expected.scarcity(), f64::max)
     }
 }
 
@@ -417,8 +435,18 @@ mod tests {
     }
 
     #[test]
-    fn too_few_rows_are_never_good_enough() {
+    fn too_few_rows_or_samples_are_never_good_enough() {
         let lax = Targets { mean: Some(10.0), ..Targets::default() };
+        // 2000 packets, of which a few rows' worth are left: enough rows, and too few packets in them.
+        let few = Load { packets: 2000.0, loss: 0.02, variation: 0.1, kurtosis: 6.0 };
+        let scarce = expected(64, &[3], &few);
+        assert!(
+            scarce.rows_least > LEAST_ROWS && scarce.samples < LEAST_SAMPLES && lax.excess(&scarce) > 1.0
+        );
+        let best = best_prefixes(64, 1, &[few], &lax).unwrap();
+        assert!(
+            best.excess <= 1.0 && Expectation::of(64, &best.prefixes, &few).samples_least >= LEAST_SAMPLES
+        );
         assert!(lax.excess(&expected(1024, &[16], &LOAD)) > 1.0);
         assert!(lax.excess(&expected(1024, &[8], &LOAD)) < 1.0);
         // Nothing but losses, and a tail whose deviation no sample shows.

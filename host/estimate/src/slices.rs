@@ -106,6 +106,8 @@ impl Sliced {
             paper_deviation: Err(Reason::NoUsablePair),
         };
         let mut estimate = bare.with_sums(sums);
+        let open = failed.filter(|reason| matches!(reason, Reason::Reordered(_)));
+        estimate.balance = estimate.balance.without_rows(open);
         let own = completion.ok().and_then(|completion| completion.bracket);
         let bracket = match (own, estimate.bracket) {
             (Some(own), Ok(whole)) => {

@@ -26,6 +26,7 @@ pub mod clock;
 pub mod configuration;
 pub mod packet;
 pub mod point;
+pub mod reference;
 pub mod registers;
 pub mod sketch;
 pub mod succession;

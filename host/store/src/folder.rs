@@ -181,11 +181,13 @@ impl Folder {
     }
 
     /// Files of numbers with the same contents as another one, by the checks in their names: those of a recording that was copied. They
-    /// are left out, or their packets would count twice.
+    /// are left out, or their packets would count twice. Those without intervals all look alike, and are none.
     pub fn copies(&self) -> Vec<&PathBuf> {
         let mut known = BTreeSet::new();
         let check = |path: &Path| stem(path).rsplit_once('.').map(|(_, check)| check.to_string());
-        self.tables.values().filter(|path| check(path).is_some_and(|check| !known.insert(check))).collect()
+        let mut is_known = |path: &Path| check(path).is_some_and(|check| !known.insert(check));
+        let is_empty = |path: &Path| load(path, &Filter::default()).is_ok_and(|table| table.rows.is_empty());
+        self.tables.values().filter(|path| is_known(path) && !is_empty(path)).collect()
     }
 
     /// The intervals that are asked for, in order of segment and time.

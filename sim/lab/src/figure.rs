@@ -232,10 +232,10 @@ impl Claim {
         }
     }
 
-    /// Measured over stated, where they are farthest apart.
-    pub fn ratio(&self) -> f64 {
+    /// Measured over stated, where they are farthest apart; none over zero.
+    pub fn ratio(&self) -> Option<f64> {
         let [low, high] = self.measured;
-        match self.stated {
+        let ratio = match self.stated {
             Stated::Below(limit) => high / limit,
             Stated::Above(limit) => low / limit,
             Stated::Between(least, most) => {
@@ -249,7 +249,8 @@ impl Claim {
                     low / value
                 }
             }
-        }
+        };
+        ratio.is_finite().then_some(ratio)
     }
 
     fn stated_text(&self) -> String {
@@ -282,7 +283,7 @@ pub fn claims_table(claims: &[Claim]) -> String {
             claim.what,
             claim.stated_text(),
             claim.measured_text(),
-            significant(claim.ratio()),
+            claim.ratio().map_or("–".into(), significant),
             if claim.holds() { "yes" } else { "**no**" },
             claim.comment
         );
@@ -353,9 +354,11 @@ mod tests {
             (Stated::About(2.0), [2.0, 3.0], false, 1.5),
         ] {
             let claim = claim(stated, measured);
-            assert_eq!((claim.holds(), claim.ratio()), (holds, ratio), "{stated:?} {measured:?}");
+            assert_eq!((claim.holds(), claim.ratio()), (holds, Some(ratio)), "{stated:?} {measured:?}");
         }
         let table = claims_table(&[claim(Stated::Below(4.0), [1.0, 5.0])]);
         assert!(table.ends_with("|  | paper | at most 4 % | 1 to 5 % | 1.25 | **no** |  |\n"), "{table}");
+        let table = claims_table(&[claim(Stated::Below(0.0), [0.0; 2])]);
+        assert!(table.ends_with("| at most 0 % | 0 % | – | yes |  |\n"), "{table}");
     }
 }

@@ -11,13 +11,9 @@ use crate::{LabError, Report, Scale, plot};
 /// Where the figures are, relative to the page.
 pub const FIGURES: &str = "results";
 
-/// The page.
-pub fn page(reports: &[Report], scale: &Scale) -> String {
+/// The page, which `command` writes.
+pub fn page(reports: &[Report], scale: &Scale, command: &str) -> String {
     let Scale { packets, runs, seed, keys } = scale;
-    let command = match *scale == Scale::default() {
-        true => "deltaline lab all --out docs".into(),
-        false => format!("deltaline lab --packets {packets} --runs {runs} --seed {seed} --keys {keys} ..."),
-    };
     let hashes = match keys {
         Keys::Random => "are drawn instead of computed",
         Keys::Counter(..) => "are those of keys that differ in a counter alone",
@@ -101,9 +97,10 @@ mod tests {
         let page = page(
             std::slice::from_ref(&report),
             &Scale { packets: 1000, runs: 2, seed: 3, keys: Keys::Random },
+            "deltaline lab 9",
         );
         for part in [
-            "`deltaline lab --packets 1000 --runs 2 --seed 3 --keys random ...`",
+            "`deltaline lab 9`; do not edit. 1000 packets an interval, 2 runs a point, seed 3.",
             "are drawn",
             "2 statements",
             "; 1 do not hold",

@@ -297,6 +297,31 @@ fn flows_are_told_from_sums_of_times() {
     assert!((value(repeated, "repetitions", 1000.0) - closed).abs() <= 0.05, "{closed}");
 }
 
+/// Of reference packets, on one queue and on two.
+#[test]
+fn flows_are_told_by_their_neighbours() {
+    let report = run(Experiment::Rli, 300_000, 10);
+    report.claims.iter().for_each(|claim| println!("{}: {:?}", claim.what, claim.measured));
+    let claim =
+        |what: &str| report.claims.iter().find(|claim| claim.what.starts_with(what)).unwrap().measured;
+    let [_, usual] = claim("packets from one reference packet to the next, one in 10 to 300");
+    let [frequent, _] = claim("packets from one reference packet to the next, one in 2 to 10");
+    assert!(usual <= 300.0 && (2.0..=10.0).contains(&frequent), "{usual} {frequent}");
+    let [_, worst] = claim("flows whose mean RLI has within 5 %, one in 10 to 300");
+    let [best, _] = claim("flows whose mean RLI has within 5 %, one in 2 to 10");
+    assert!(best > worst, "{best} {worst}");
+    // Behind one queue neighbours wait alike; behind two, half of the flows wait in the other one.
+    let shared = figure(&report, "rli8");
+    for error in [0.05, 0.2] {
+        let linear = value(shared, "RLI, linear", error);
+        assert!(linear > value(shared, "RLI, one-sided", error), "{error}");
+        assert!(linear > value(shared, "mean of all", error), "{error}");
+        assert!(linear > value(shared, "trajectory sampling, 0.01", error), "{error}");
+    }
+    let parted = figure(&report, "rli9");
+    assert!(value(parted, "RLI, linear", 0.2) < value(shared, "RLI, linear", 0.2));
+}
+
 #[test]
 fn slices() {
     // 5,000 packets, 40 runs a path; 160 of the quantiles.

@@ -63,8 +63,10 @@ pub struct Sessions {
     interval: f64,
     /// When the next session begins.
     beginning: u64,
-    /// Sessions under way: when the next packet is sent, and how many follow it.
-    active: BinaryHeap<Reverse<(u64, u64)>>,
+    /// Sessions under way: when the next packet is sent, how many follow it, and the session's number.
+    active: BinaryHeap<Reverse<(u64, u64, u64)>>,
+    /// Sessions that have begun.
+    begun: u64,
 }
 
 impl Sessions {
@@ -76,14 +78,15 @@ impl Sessions {
         let a_packet = 1e9 * MEAN_BYTES / bytes_per_second;
         let interval = a_packet * SESSION_PACKETS * SESSION_SHAPE / (SESSION_SHAPE - 1.0);
         let beginning = random.exponential(interval) as u64;
-        Sessions { gap: a_packet / share, interval, beginning, active: BinaryHeap::new(), random }
+        Sessions { gap: a_packet / share, interval, beginning, active: BinaryHeap::new(), begun: 0, random }
     }
 
     fn begin(&mut self) {
         let packets = SESSION_PACKETS * self.random.uniform().powf(-SESSION_SHAPE.recip());
         // Rounded up or down at random, which keeps the mean.
         let packets = (packets + self.random.uniform()) as u64;
-        self.active.push(Reverse((self.beginning, packets - 1)));
+        self.active.push(Reverse((self.beginning, packets - 1, self.begun)));
+        self.begun += 1;
         self.beginning += self.random.exponential(self.interval).round() as u64;
     }
 
@@ -96,19 +99,26 @@ impl Sessions {
     }
 }
 
+impl Sessions {
+    /// The next packet, and the number of its session, by their beginnings.
+    pub fn next_of_session(&mut self) -> Option<(Sent, u64)> {
+        while self.active.peek().is_none_or(|Reverse((time, ..))| *time >= self.beginning) {
+            self.begin();
+        }
+        let Reverse((time, following, session)) = self.active.pop()?;
+        if following > 0 {
+            let next = time + self.random.exponential(self.gap).round() as u64;
+            self.active.push(Reverse((next, following - 1, session)));
+        }
+        Some((Sent { time, bytes: self.length() }, session))
+    }
+}
+
 impl Iterator for Sessions {
     type Item = Sent;
 
     fn next(&mut self) -> Option<Sent> {
-        while self.active.peek().is_none_or(|Reverse((time, _))| *time >= self.beginning) {
-            self.begin();
-        }
-        let Reverse((time, following)) = self.active.pop()?;
-        if following > 0 {
-            let next = time + self.random.exponential(self.gap).round() as u64;
-            self.active.push(Reverse((next, following - 1)));
-        }
-        Some(Sent { time, bytes: self.length() })
+        self.next_of_session().map(|(packet, _)| packet)
     }
 }
 
@@ -138,6 +148,15 @@ mod tests {
         // Session lengths of infinite variance: the rate settles slowly.
         let seconds = packets[packets.len() - 1].time as f64 / 1e9;
         assert!((bytes / seconds / rate - 1.0).abs() < 0.1, "{}", bytes / seconds);
+
+        // Sessions are numbered as they begin, and have 30 packets each on average, of infinite variance.
+        let mut source = source();
+        let numbers: Vec<u64> =
+            std::iter::from_fn(|| source.next_of_session()).take(1_000_000).map(|each| each.1).collect();
+        let most = numbers.iter().max().unwrap() + 1;
+        let first = |session: u64| numbers.iter().position(|number| *number == session);
+        assert!((0..100).map(first).is_sorted());
+        assert!((numbers.len() as f64 / most as f64 / 30.0 - 1.0).abs() < 0.2, "{most}");
 
         // Packets in windows of 10 ms: Poisson would have a variance equal to the mean.
         let mut windows = vec![0.0; (seconds * 100.0) as usize];

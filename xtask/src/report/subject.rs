@@ -7,6 +7,7 @@
 //! * `10g-shell`, `40g-classifier-shell`, `100g-shell`: designs whole, as they are shipped; `-key`: the same with `authentication`;
 //!   `-key-mixing`: with a mixing besides. Most of what a key costs stands around the core. `1g` has no shell without a key, and no mixing.
 //! * `10g-registered`: the default core with the memories of `hdl/ecp5`, which use the block RAM's output register.
+//! * `10g-identity`, `10g-lda-identity`: the default core with these synopses, in one bank.
 //! * `1g-pair`: two byte cores, sender and receiver, as a small FPGA holds them.
 //!
 //! Test plan: a part of a file holds what its top needs and nothing else; the pair's cores share what they share; tags and mixings are
@@ -26,6 +27,7 @@ use deltaline_hdl::emit::reader;
 use deltaline_hdl::inline::{self, Width};
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::wire::shape::Kind;
 use std::fmt::Write as _;
 
 /// Prefix of all emitted modules.
@@ -39,6 +41,10 @@ const USUAL_DEVICES: [&str; 3] = ["hx8k", "25f-6", "85f-6"];
 
 /// Where designs with keys are placed: the usual speed grade of the smallest device of each family that holds them.
 const KEY_DEVICES: [&str; 2] = ["hx8k", "25f-6"];
+
+/// The synopses, besides LDA, with which the default core is measured, and what its name ends with.
+const SYNOPSES: [(Kind, &str); 2] =
+    [(Kind::IDENTITY_TABLE, "identity"), (Kind::LDA_IDENTITY, "lda-identity")];
 
 /// The designs that are measured with keys too: one for each width.
 const KEYED: [&str; 4] = ["1g", DEFAULT, "40g-classifier", "100g"];
@@ -84,35 +90,20 @@ pub(crate) struct Subject {
 pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
     let mut subjects = vec![];
     for design in Design::all()? {
-        let verilog = deltaline_hdl::emit::design::emit(&design, NAME)?;
         let name = design.name().to_string();
         if design.shell() == Shell::Inline {
             subjects.push(whole(name, &design)?);
             continue;
         }
         let is_default = name == DEFAULT;
-        let lanes = design.stream().lanes > 1;
-        let core = format!("{NAME}_core");
-        let has_shell = reader::module(&verilog, &core).is_some();
-        let top = if has_shell { core } else { NAME.to_string() };
-        subjects.push(Subject {
-            name: name.clone(),
-            description: format!("{}, core", describe(&design)),
-            verilog: netlist::part(&verilog, &top)?,
-            top,
-            clock_mhz: design.clock_mhz(),
-            // A wide core does not fit the small family, and takes minutes.
-            families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
-            // What digests add is said in the pages of their modules.
-            by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
-            devices: if is_default { &ALL_DEVICES } else { &USUAL_DEVICES },
-            // With four lanes the usual one stands still when it has laid a quarter of the wires.
-            router: lanes.then_some("router2"),
-            seeds: if lanes { SEEDS_OF_LANES } else { SEEDS },
-            asic: true,
-        });
+        let subject = core(&design)?;
+        let has_shell = subject.top != NAME;
+        subjects.push(subject.clone());
         if is_default {
-            subjects.push(registered(subjects[subjects.len() - 1].clone()));
+            subjects.push(registered(subject.clone()));
+            for (synopsis, suffix) in SYNOPSES {
+                subjects.push(of_synopsis(&design, synopsis, suffix)?);
+            }
         }
         if KEYED.contains(&design.name()) {
             if has_shell {
@@ -125,7 +116,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             subjects.push(Subject {
                 name: format!("{name}-pair"),
                 description: format!("{}, two cores: sender and receiver", describe(&design)),
-                verilog: pair(&verilog) + &verilog,
+                verilog: pair(&subject.verilog) + &subject.verilog,
                 top: PAIR.to_string(),
                 clock_mhz: design.clock_mhz(),
                 families: &[&ICE40],
@@ -155,6 +146,47 @@ fn whole(name: String, design: &Design) -> Result<Subject, Failure> {
         router: None,
         seeds: SEEDS,
         asic: false,
+    })
+}
+
+/// A design's bare core.
+fn core(design: &Design) -> Result<Subject, Failure> {
+    let verilog = deltaline_hdl::emit::design::emit(design, NAME)?;
+    let lanes = design.stream().lanes > 1;
+    let core = format!("{NAME}_core");
+    let has_shell = reader::module(&verilog, &core).is_some();
+    let top = if has_shell { core } else { NAME.to_string() };
+    Ok(Subject {
+        name: design.name().to_string(),
+        description: format!("{}, core", describe(design)),
+        verilog: netlist::part(&verilog, &top)?,
+        top,
+        clock_mhz: design.clock_mhz(),
+        // A wide core does not fit the small family, and takes minutes.
+        families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
+        // What digests add is said in the pages of their modules.
+        by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
+        devices: if design.name() == DEFAULT { &ALL_DEVICES } else { &USUAL_DEVICES },
+        // With four lanes the usual one stands still when it has laid a quarter of the wires.
+        router: lanes.then_some("router2"),
+        seeds: if lanes { SEEDS_OF_LANES } else { SEEDS },
+        asic: true,
+    })
+}
+
+/// A design's core with another synopsis, of one bank, which samples half of all packets; its memories fill more than the smallest device.
+fn of_synopsis(design: &Design, synopsis: Kind, suffix: &str) -> Result<Subject, Failure> {
+    let mut parts = design.parts().clone();
+    (parts.measurement.synopsis, parts.measurement.prefixes) = (synopsis, vec![1]);
+    let subject = core(&Design::new(&format!("{}-{suffix}", design.name()), parts)?)?;
+    let description = format!("{}, {}", subject.description, suffix.replace('-', " and "));
+    Ok(Subject {
+        description,
+        families: &[&ECP5],
+        by_module: false,
+        devices: &["85f-6"],
+        asic: false,
+        ..subject
     })
 }
 

@@ -116,19 +116,25 @@ proptest! {
         // Packets up to so much outside of both recorders' time may stay, and up to so much inside of it be left out: what
         // the packets come late by, and a few packets in a row that are lost at the very edge.
         let slack = (path.late + 5) * GAP;
-        let kept = &sent[found.span.sender.clone()];
+        let is_alike = |packet: &u64| path.keepalives.is_some_and(|every| packet.is_multiple_of(every));
+        let kept = |packets: &[(u64, u64, u64)], span: &Range<usize>, left_out: &[usize]| -> Vec<_> {
+            let places = span.clone().filter(|place| !left_out.contains(place));
+            places.map(|place| packets[place]).filter(|packet| !is_alike(&packet.2)).collect()
+        };
+        let kept_sent = kept(&sent, &found.span.sender, &found.under_way[0]);
+        let kept_received = kept(&received, &found.span.receiver, &found.under_way[1]);
+        let kept = &kept_sent;
         prop_assert!(kept[0].0 + slack >= first && kept[0].0 <= first + slack, "{found:?}");
         prop_assert!(kept[kept.len() - 1].0 < last + slack && kept[kept.len() - 1].0 + slack >= last - GAP, "{found:?}");
-        let kept = &received[found.span.receiver.clone()];
+        let kept = &kept_received;
         prop_assert!(kept[0].0 + slack >= first + shift && kept[0].0 <= first + shift + slack, "{found:?}");
         let end = kept[kept.len() - 1].0;
         prop_assert!(end < last + shift + slack && end + slack >= last + shift - GAP, "{found:?}");
         // No packet that both have, and that is the only one with its key, is left out.
         let hashes = |packets: &[(u64, u64, u64)]| packets.iter().map(|packet| packet.2).collect::<HashSet<_>>();
-        let is_alike = |packet: &u64| path.keepalives.is_some_and(|every| packet.is_multiple_of(every));
         let both = &hashes(&sent) & &hashes(&received);
-        for (packets, span) in [(&sent, &found.span.sender), (&received, &found.span.receiver)] {
-            let kept = hashes(&packets[span.clone()]);
+        for kept in [&kept_sent, &kept_received] {
+            let kept = hashes(kept);
             prop_assert!(both.iter().all(|packet| kept.contains(packet) || is_alike(packet)), "{found:?}");
         }
     }
@@ -157,6 +163,7 @@ fn packets_that_occur_again_and_again_are_no_edges() {
     let to: Packets = stream.skip(500).map(|(time, packet)| (time + DELAY, packet)).collect();
     let found = edges(&of(&from), &of(&to)).unwrap();
     assert_eq!((found.sender, found.receiver), ([500, 0], [0, 0]));
+    assert!(found.under_way.iter().all(Vec::is_empty));
     let found = edges(&of(&to), &of(&from)).unwrap();
     assert_eq!((found.sender, found.receiver), ([0, 0], [500, 0]));
     // The only one of them that is lost is the last packet but one: it stays, and is missing.
@@ -188,4 +195,53 @@ fn outages_at_the_edges() {
     let from = of(&received((0..200).chain(500..900)));
     let found = edges(&of(&sent(0..1000)), &from).unwrap();
     assert_eq!((found.sender, found.receiver), ([0, 100], [0, 0]));
+}
+
+#[test]
+fn packets_that_overtake_each_other_are_neither_lost_nor_gained_at_the_edges() {
+    // Nine thousand packets, later by 0 to 800 gaps: those recorded while both recorders ran, whose time starts and stops by these gaps.
+    let late = |packet: u64| packet * 7919 % 31 * packet % 800;
+    for [a, b, c, d] in
+        [[1000, 8000, 1000, 8000], [0, 8000, 1000, 9000], [1000, 9000, 0, 8000], [0, 9000, 1000, 8000]]
+    {
+        let within = |packets: Packets, [from, to]: [u64; 2]| -> Packets {
+            let mut packets: Packets =
+                packets.into_iter().filter(|(time, _)| (from..to).contains(&(time / GAP))).collect();
+            packets.sort_unstable();
+            packets
+        };
+        let from = within((0..9000).map(|packet| (packet * GAP, packet)).collect(), [a, b]);
+        let to = (0..9000).map(|packet| (packet * GAP + (20 + late(packet)) * GAP, packet)).collect();
+        let to = within(to, [c, d]);
+        let found = edges(&of(&from), &of(&to)).unwrap();
+        let keys = |packets: &Packets, span: &Range<usize>, left_out: &[usize]| -> HashSet<u64> {
+            let kept = span.clone().filter(|place| !left_out.contains(place));
+            kept.map(|place| packets[place].1).collect()
+        };
+        let sent = keys(&from, &found.span.sender, &found.under_way[0]);
+        let received = keys(&to, &found.span.receiver, &found.under_way[1]);
+        assert_eq!(sent, received, "{a} {b} {c} {d}");
+        assert!(sent.len() > 3000 && found.under_way.iter().any(|places| !places.is_empty()), "{found:?}");
+    }
+}
+
+#[test]
+fn recorders_that_stand_still() {
+    // A packet each millisecond; the receiver's recorder stands still for 1.2 s of three.
+    let sent: Packets = (0..3000).map(|packet| (1_000_000 * packet, packet)).collect();
+    let received: Packets = sent.iter().map(|(time, packet)| (time + DELAY, *packet)).collect();
+    let still: Packets =
+        received.iter().filter(|(_, packet)| !(1000..2200).contains(packet)).copied().collect();
+    let quiet = |packets: &Packets, silence| {
+        let mut identities = of(packets);
+        identities.silence = silence;
+        identities
+    };
+    let silence = Some([999 * 1_000_000 + DELAY, 2200 * 1_000_000 + DELAY]);
+    let found = edges(&of(&sent), &quiet(&still, silence)).unwrap();
+    assert_eq!(found.still, [None, Some(Still { nanoseconds: 1_201_000_000, packets: 1200 })]);
+    // As a wrong stamp makes it look; and as long as the other end is silent, too.
+    assert_eq!(edges(&of(&sent), &quiet(&received, silence)).unwrap().still, [None; 2]);
+    let pause: Packets = sent.iter().filter(|(_, packet)| !(1000..2150).contains(packet)).copied().collect();
+    assert_eq!(edges(&of(&pause), &quiet(&still, silence)).unwrap().still, [None; 2]);
 }

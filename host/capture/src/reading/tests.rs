@@ -786,3 +786,40 @@ fn what_expands_beyond_all_packets_is_refused() {
     let (packets, none) = records_of_nothing(100, plain);
     assert!(none.is_none() && packets == 100 << 16, "{none:?}");
 }
+
+#[test]
+fn what_a_recorder_says_that_it_dropped_is_counted() {
+    for big_endian in [false, true] {
+        // Statistics of an interface, each of its numbers since the beginning: received, dropped by the interface, dropped by the system.
+        let statistics = |bytes: Bytes, number: u32, counts: [i64; 3]| {
+            let body = Bytes::new(big_endian).u32(number).u32(0).u32(0);
+            let body = [4, 5, 7]
+                .into_iter()
+                .zip(counts)
+                .fold(body, |body, (code, count)| body.u16(code).u16(8).i64(count));
+            bytes.block(5, body.u32(0))
+        };
+        let bytes = interface(section(Bytes::new(big_endian)), 1, Some(9), None);
+        let bytes = interface(bytes, 1, Some(9), None);
+        let bytes = statistics(enhanced(bytes, 0, 77, 60, b"a"), 0, [100, 2, 30]);
+        let bytes = statistics(statistics(bytes, 1, [10, 0, 400]), 0, [900, 3, 50]);
+        // Of no interface, and without room for its numbers.
+        let bytes = statistics(bytes, 2, [1, 1, 1]).block(5, Bytes::new(big_endian).u32(0).u32(0));
+        // Another section begins anew.
+        let bytes = statistics(interface(section(bytes), 1, Some(9), None), 0, [5, 5, 0]);
+        let mut capture = open(bytes.bytes).unwrap();
+        assert_eq!(capture.by_ref().map(Result::unwrap).count(), 1);
+        assert_eq!(capture.dropped(), [8, 450]);
+    }
+}
+
+#[test]
+fn the_longest_silence_is_known() {
+    let times = [5, 6, 4, 20, 21];
+    let bytes = times
+        .into_iter()
+        .fold(pcap_header(false, NANOSECOND_MAGIC, 1), |bytes, time| record(bytes, time, 0, 60, b"a"));
+    let mut capture = open(bytes.bytes).unwrap();
+    assert_eq!(capture.by_ref().map(Result::unwrap).count(), 5);
+    assert_eq!(capture.silence(), Some([4_000_000_000, 20_000_000_000]));
+}

@@ -1,10 +1,9 @@
 //! Intervals as comma-separated values (RFC 4180, lines end with a newline): a line each, under a line of the keys that JSON has.
 //!
 //! A confidence interval is two columns, `..._low` and `..._high`, and so are bounds; the truth's keys begin with `true_`. What has no value is
-//! empty, and `reason` says why.
+//! empty, and `reason` says why. What is to be said of the numbers is last.
 
-use deltaline_collect::summary::{Figures, IntervalFigures};
-use deltaline_collect::text::utc;
+use deltaline_collect::summary::{Field, Fields, Figures, IntervalFigures, OF_INTERVALS, OF_NUMBERS};
 use deltaline_estimate::quantity::{Definition, Number, Quantity};
 
 /// All intervals, of one or several segments.
@@ -12,23 +11,33 @@ pub(crate) fn intervals<'a>(intervals: impl IntoIterator<Item = &'a IntervalFigu
     let all = || intervals.clone().into_iter();
     let columns = columns(all().flat_map(|interval| interval.figures.quantities()));
     let exact = columns_of_truth(all().map(|interval| &interval.figures));
-    let mut keys: Vec<String> =
-        ["segment", "interval", "start_ns", "end_ns", "start_time", "end_time", "usable_rows"]
-            .map(String::from)
-            .into();
+    let mut head = keys(OF_INTERVALS);
     for (what, has_range) in &columns {
-        keys.extend((!what.is_bounds).then(|| what.key()));
+        head.extend((!what.is_bounds).then(|| what.key()));
         if *has_range {
-            keys.extend(["low", "high"].map(|end| format!("{}_{end}", what.range_key())));
+            head.extend(["low", "high"].map(|end| format!("{}_{end}", what.range_key())));
         }
     }
-    keys.extend(exact.iter().map(|what| format!("true_{}", what.key())));
-    keys.push("reason".into());
-    let mut text = line(&keys);
+    head.extend(exact.iter().map(|what| format!("true_{}", what.key())));
+    head.extend(keys(OF_NUMBERS));
+    let mut text = line(&head);
     for interval in all() {
         text += &line(&cells(interval, &columns, &exact));
     }
     text
+}
+
+fn keys<T>(fields: &Fields<T>) -> Vec<String> {
+    fields.iter().map(|(key, _)| (*key).to_string()).collect()
+}
+
+fn values<T>(fields: &Fields<T>, of: &T) -> impl Iterator<Item = String> {
+    fields.iter().map(|(_, value)| match value(of) {
+        Some(Field::Number(number)) => number.to_string(),
+        Some(Field::Truth(is_so)) => is_so.to_string(),
+        Some(Field::Text(text)) => text,
+        None => String::new(),
+    })
 }
 
 /// A column of each quantity that any interval has, in order, and whether it has a confidence interval.
@@ -54,17 +63,9 @@ fn cells(
     columns: &[(&'static Definition, bool)],
     exact: &[&'static Definition],
 ) -> Vec<String> {
-    let IntervalFigures { segment, number: name, span, times, usable_rows, figures, .. } = interval;
+    let figures = &interval.figures;
     let some = |value: Option<String>| value.unwrap_or_default();
-    let mut cells = vec![
-        segment.to_string(),
-        name.to_string(),
-        some(span.map(|(start, _)| start.to_string())),
-        some(span.map(|(_, end)| end.to_string())),
-        some(times.map(|[start, _]| utc(start))),
-        some(times.map(|[_, end]| utc(end))),
-        some(usable_rows.map(|rows| rows.to_string())),
-    ];
+    let mut cells: Vec<String> = values(OF_INTERVALS, interval).collect();
     for (what, has_range) in columns {
         let found = figures.find(what.name);
         if !what.is_bounds {
@@ -79,7 +80,7 @@ fn cells(
         let found = figures.exact.iter().flatten().find(|quantity| quantity.what.name == what.name);
         some(found.and_then(|quantity| quantity.value.ok()).map(number))
     }));
-    cells.push(some(figures.reason()));
+    cells.extend(values(OF_NUMBERS, figures));
     cells
 }
 

@@ -1,8 +1,6 @@
 //! Quantities as JSON: each under its key, with its confidence interval behind it.
 
-use deltaline_collect::summary::{Figures, IntervalFigures};
-use deltaline_collect::text::utc;
-use deltaline_estimate::Method;
+use deltaline_collect::summary::{Field, Fields, Figures, IntervalFigures, OF_INTERVALS, OF_NUMBERS};
 use deltaline_estimate::quantity::{Number, Quantity};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -33,6 +31,8 @@ pub(crate) struct Interval<'a>(pub(crate) &'a IntervalFigures);
 
 struct Value(Number);
 
+struct FieldValue(Field);
+
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
@@ -42,6 +42,20 @@ impl Serialize for Value {
             Number::Truth(is_so) => serializer.serialize_bool(is_so),
         }
     }
+}
+
+impl Serialize for FieldValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Field::Number(number) => serializer.serialize_i64(*number),
+            Field::Truth(is_so) => serializer.serialize_bool(*is_so),
+            Field::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+fn add_fields<T, M: SerializeMap>(map: &mut M, fields: &Fields<T>, of: &T) -> Result<(), M::Error> {
+    fields.iter().try_for_each(|(key, value)| map.serialize_entry(key, &value(of).map(FieldValue)))
 }
 
 fn add<M: SerializeMap>(map: &mut M, quantity: &Quantity) -> Result<(), M::Error> {
@@ -64,9 +78,7 @@ impl Serialize for Members<'_> {
 
 fn add_all<M: SerializeMap>(map: &mut M, figures: &Figures) -> Result<(), M::Error> {
     figures.quantities().try_for_each(|quantity| add(map, quantity))?;
-    map.serialize_entry("method", &figures.method.map(Method::name))?;
-    map.serialize_entry("reason", &figures.reason())?;
-    map.serialize_entry("clock_doubt", &figures.clock_doubt)?;
+    add_fields(map, OF_NUMBERS, figures)?;
     match &figures.exact {
         Some(exact) => map.serialize_entry("truth", &Members(exact)),
         None => Ok(()),
@@ -83,19 +95,9 @@ impl Serialize for Numbers<'_> {
 
 impl Serialize for Interval<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let IntervalFigures { segment, number, span, times, reported, authenticated, usable_rows, figures } =
-            self.0;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("segment", segment)?;
-        map.serialize_entry("interval", number)?;
-        map.serialize_entry("start_ns", &span.map(|(start, _)| start))?;
-        map.serialize_entry("end_ns", &span.map(|(_, end)| end))?;
-        map.serialize_entry("start_time", &times.map(|[start, _]| utc(start)))?;
-        map.serialize_entry("end_time", &times.map(|[_, end]| utc(end)))?;
-        map.serialize_entry("reported_time", &reported.map(utc))?;
-        map.serialize_entry("authenticated", authenticated)?;
-        map.serialize_entry("usable_rows", usable_rows)?;
-        add_all(&mut map, figures)?;
+        add_fields(&mut map, OF_INTERVALS, self.0)?;
+        add_all(&mut map, &self.0.figures)?;
         map.end()
     }
 }

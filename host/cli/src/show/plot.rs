@@ -10,7 +10,7 @@
 //!
 //! # Test plan
 //!
-//! What is drawn of a made-up quantity (`tests`); thousands of intervals, one of which is void, lost a packet, or is far off; round
+//! What is drawn of a made-up quantity (`tests`); lines of real ones, no two of which look alike; thousands of intervals, one of which is void, lost a packet, or is far off; round
 //! ticks for all lengths.
 
 use crate::exit::Exit;
@@ -29,9 +29,9 @@ use std::ops::Range;
 use std::path::Path;
 
 const SIZE: (u32, u32) = (1100, 640);
-/// To the right of the panels.
 /// From so many times the least delay on, the axis of delays is logarithmic.
 const DECADE: f64 = 10.0;
+/// To the right of the panels.
 const LEGEND: u32 = 150;
 /// Height of the upper panel.
 const DELAYS: u32 = 420;
@@ -39,9 +39,14 @@ const ESTIMATE: RGBColor = RGBColor(0x1f, 0x5f, 0xa8);
 const TRUTH: RGBColor = RGBColor(0xd6, 0x45, 0x1b);
 const LOSS: RGBColor = RGBColor(0xa8, 0x1f, 0x5f);
 const VOID: RGBColor = RGBColor(0x80, 0x80, 0x80);
-/// Of further delays, in turn.
-const FURTHER: [RGBColor; 3] =
-    [RGBColor(0x2c, 0x8c, 0x4a), RGBColor(0x8a, 0x6d, 0x1b), RGBColor(0x7a, 0x3f, 0xa8)];
+/// Of further delays, in turn: those of Okabe and Ito that are far from the others here, for eyes that do not tell all colours apart.
+const FURTHER: [RGBColor; 5] = [
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0x00, 0x00, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+];
 const NANOSECONDS_A_SECOND: f64 = 1e9;
 const NANOSECONDS_A_MILLISECOND: f64 = 1e6;
 const NANOSECONDS_A_DAY: u64 = 86_400_000_000_000;

@@ -1,28 +1,6 @@
 //! The figures for Prometheus, in the OpenMetrics text format.
 //!
-//! | metric | type | labels | meaning |
-//! |--------|------|--------|---------|
-//! | `deltaline_source_up` | gauge | | 1 while the port or interface is there, whether or not a point speaks |
-//! | `deltaline_reconnects_total` | counter | | how often it came back |
-//! | `deltaline_bad_frames_total` | counter | | frames and messages that were corrupted |
-//! | `deltaline_left_out_frames_total` | counter | reason | control frames that were left out: `unlisted`, `replayed`, `stray` or `beyond` the room there is |
-//! | `deltaline_intervals_total` | counter | segment, result | intervals, `usable` or `void` |
-//! | `deltaline_missing_intervals_total` | counter | segment | intervals of which nothing arrived |
-//! | `deltaline_sent_packets_total` | counter | segment | packets that passed the sender in usable intervals |
-//! | `deltaline_received_packets_total` | counter | segment | packets that passed the receiver in these |
-//! | `deltaline_lost_packets_total` | counter | segment | packets lost in these |
-//! | `deltaline_surplus_packets_total` | counter | segment | packets received in these that were not sent |
-//! | `deltaline_only_sent_packets_total`, `deltaline_only_received_packets_total` | counter | segment | with identity tables: packets of these that only one end has seen |
-//! | `deltaline_interval_delay_mean_seconds` | histogram | segment | mean delays of all usable intervals that have one, from 0 on |
-//! | `deltaline_negative_delay_mean_intervals_total` | counter | segment | intervals whose mean is below 0, which the histogram leaves out: a clock is behind |
-//! | `deltaline_delay_mean_seconds` | gauge | segment | mean delay of the last interval |
-//! | `deltaline_delay_mean_lower_seconds`, `..._upper_seconds` | gauge | segment | its 95 % confidence interval |
-//! | `deltaline_delay_deviation_seconds` | gauge | segment | standard deviation of the last interval |
-//! | `deltaline_delay_p50_seconds`, `..._p90_...`, `..._p99_...` | gauge | segment | quantiles of the last interval with digests, `_lower` and `_upper` as above |
-//! | `deltaline_delay_variation_seconds` | gauge | segment | 99th percentile less the least delay of the last interval with digests, `_lower` and `_upper` as above |
-//! | `deltaline_loss_ratio` | gauge | segment | share of packets lost in the last interval |
-//! | `deltaline_last_interval_timestamp_seconds` | gauge | segment | when the last usable interval was reported |
-//! | `deltaline_last_frame_timestamp_seconds` | gauge | segment, end | when the last control frame came of the last interval that an end, `sender` or `receiver`, has reported: how long it is silent |
+//! Every metric, with its labels and meaning: `docs/metrics.md`.
 //!
 //! What is not known of the last interval has no sample: absence is an alarm, a zero would be a lie. Counters and the
 //! histogram miss no interval, however rarely they are scraped, and begin at 0 with their segment's first interval.
@@ -33,6 +11,7 @@
 //! # Test plan
 //!
 //! Scraped while a board is read (`tests/prometheus.rs`): the text passes a strict OpenMetrics parser, with types and units;
+//! each metric stands in `docs/metrics.md`, with its type;
 //! the figures are those of the JSON lines; counters and histogram add up over all intervals; a void interval removes its
 //! segment's gauges; of an end that falls silent while the other one goes on, the time of its last frame stands still. The endpoint's own plan is in [`crate::endpoint`].
 

@@ -121,20 +121,25 @@ fn a_made_up_quantity_is_in_json() {
 
 #[test]
 fn a_made_up_quantity_is_in_comma_separated_values() {
-    let text = csv::intervals(&[interval(KNOWN), interval(Err(Reason::NoSingle))]);
+    let mut doubtful = interval(KNOWN);
+    doubtful.figures.clock_doubt = Some("was set, twice".into());
+    let text = csv::intervals(&[interval(KNOWN), interval(Err(Reason::NoSingle)), doubtful]);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "segment,interval,start_ns,end_ns,start_time,end_time,usable_rows,surprise_ns,surprise_ci95_ns_low,\
-         surprise_ci95_ns_high,wonders,hidden,further_ns,further_ci95_ns_low,further_ci95_ns_high,true_surprise_ns,reason"
+        "segment,interval,start_ns,end_ns,start_time,end_time,reported_time,authenticated,usable_rows,surprise_ns,\
+         surprise_ci95_ns_low,surprise_ci95_ns_high,wonders,hidden,further_ns,further_ci95_ns_low,further_ci95_ns_high,\
+         true_surprise_ns,method,clock_doubt,reason"
     );
-    let span = "3,7,0,1000000,2023-11-14T22:13:20.000000000Z,2023-11-14T22:13:20.001000000Z,";
+    let span = "3,7,0,1000000,2023-11-14T22:13:20.000000000Z,2023-11-14T22:13:20.001000000Z,,false,";
     let max = u64::MAX;
-    assert_eq!(lines[1], format!("{span},2500,1000,4000,10,{max},2500,1000,4500,2000,"));
+    assert_eq!(lines[1], format!("{span},2500,1000,4000,10,{max},2500,1000,4500,2000,,,"));
     assert!(
-        lines[2]
-            .starts_with(&format!("{span},,1000,4000,10,{max},,1000,4500,2000,\"surprise_ns, further_ns: "))
+        lines[2].starts_with(&format!(
+            "{span},,1000,4000,10,{max},,1000,4500,2000,,,\"surprise_ns, further_ns: "
+        ))
     );
+    assert!(lines[3].ends_with(",2000,,\"was set, twice\","), "{}", lines[3]);
 }
 
 #[test]
@@ -243,6 +248,23 @@ fn a_made_up_quantity_is_plotted() {
     let count = |svg: &str| svg.matches("<rect").count() + svg.matches("<polyline").count();
     let unknown = draw("unknown.svg", &[interval(Err(Reason::NoSingle))]);
     assert!(count(&known) > count(&unknown) && !unknown.lines().any(|line| line == "estimate"), "{unknown}");
+}
+
+#[test]
+fn no_two_lines_of_a_plot_look_alike() {
+    let singles = deltaline_estimate::Singles::drawn((1..=1000).collect(), 2000);
+    let mut lossy = interval(KNOWN);
+    lossy.figures.answers.push(deltaline_estimate::quantity::of_singles(&[&singles], None));
+    let svg = plot::svg(std::path::Path::new("plot.svg"), &[lossy]).unwrap();
+    let legend = svg.lines().filter(|line| line.starts_with("<polyline") && line.contains(" points=\"950,"));
+    let part = |line: &str, key: &str| {
+        line.split(&format!(" {key}=\"")).nth(1).unwrap().split('"').next().unwrap().to_string()
+    };
+    let looks: Vec<[String; 2]> =
+        legend.map(|line| ["stroke", "opacity"].map(|key| part(line, key))).collect();
+    // The estimate, its interval, the truth, the loss, a further delay and four of single packets.
+    let distinct: std::collections::BTreeSet<_> = looks.iter().collect();
+    assert_eq!((looks.len(), distinct.len()), (9, 9), "{looks:?}");
 }
 
 /// Of an interval that did not report, only its neighbours' times are known.

@@ -48,6 +48,14 @@ pub enum FeedError {
         /// The name.
         name: String,
     },
+    /// Nothing that is sent would leave the interface.
+    #[error(
+        "{name}: the network interface has no carrier, and nothing that is sent leaves it; plug in its cable, or set up the other end"
+    )]
+    NoCarrier {
+        /// The name.
+        name: String,
+    },
     /// The device cannot be used as a serial port.
     #[error("{name}: cannot be used as a serial port: {reason}; name the board's port, such as /dev/ttyUSB1")]
     NoPort {

@@ -10,9 +10,7 @@ use super::packet_socket::{Arrived, Link, PacketSocket, open_sender};
 use super::recorder::Recorder;
 use deltaline_capture::{PacketRef, pcapng_packet};
 use socket2::Socket;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Weak};
@@ -135,8 +133,7 @@ impl Reader {
 /// Sends frames out of a network interface.
 pub struct Sender {
     socket: Socket,
-    /// Where the system says whether there is a carrier.
-    carrier: PathBuf,
+    name: String,
 }
 
 impl Sender {
@@ -144,10 +141,11 @@ impl Sender {
     ///
     /// # Errors
     ///
-    /// [`FeedError`] when there is none of this name, it is down, or it may not be used.
+    /// [`FeedError`] when there is none of this name, it is down or has no carrier, or it may not be used.
     pub fn open(name: &str) -> Result<Self, FeedError> {
-        let carrier = Path::new("/sys/class/net").join(name).join("carrier");
-        open_by(name, open_sender).map(|socket| Sender { socket, carrier })
+        let socket = open_by(name, open_sender)?;
+        let name = name.to_string();
+        if has_carrier(&name) { Ok(Sender { socket, name }) } else { Err(FeedError::NoCarrier { name }) }
     }
 
     /// Sends an Ethernet frame, from its destination MAC address on, without check sequence.
@@ -157,11 +155,16 @@ impl Sender {
     /// [`io::ErrorKind::NetworkDown`] without a carrier, where frames vanish without a word; what the operating system
     /// says.
     pub fn send(&self, frame: &[u8]) -> io::Result<()> {
-        if fs::read(&self.carrier).is_ok_and(|carrier| carrier.starts_with(b"0")) {
+        if !has_carrier(&self.name) {
             return Err(io::ErrorKind::NetworkDown.into());
         }
         self.socket.send(frame).map(|_| ())
     }
+}
+
+/// Asked of the kernel: what `/sys` shows may be another network namespace's.
+fn has_carrier(name: &str) -> bool {
+    Link::find(name).is_some_and(|link| link.has_carrier)
 }
 
 fn open(name: &str) -> Result<PacketSocket, FeedError> {

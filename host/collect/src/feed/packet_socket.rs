@@ -60,6 +60,7 @@ sockopt_impl!(
 pub(super) struct Link {
     address: SockaddrStorage,
     pub(super) is_up: bool,
+    pub(super) has_carrier: bool,
 }
 
 impl Link {
@@ -92,7 +93,9 @@ impl Link {
 fn links() -> impl Iterator<Item = (String, Link)> {
     getifaddrs().into_iter().flatten().filter_map(|found| {
         let address = found.address.filter(|address| address.as_link_addr().is_some())?;
-        Some((found.interface_name, Link { address, is_up: found.flags.contains(InterfaceFlags::IFF_UP) }))
+        let [is_up, has_carrier] =
+            [InterfaceFlags::IFF_UP, InterfaceFlags::IFF_LOWER_UP].map(|flag| found.flags.contains(flag));
+        Some((found.interface_name, Link { address, is_up, has_carrier }))
     })
 }
 

@@ -1,0 +1,115 @@
+//! A sender and a reflector of test packets.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::reading::Reading;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+/// A reflector at a port that the system chose, and where it is.
+fn reflector(more: &[&str]) -> (Reading, String) {
+    let mut reflector = Reading::start(&[&["stamp", "reflect", "127.0.0.1:0", "--json"], more].concat());
+    loop {
+        let message = reflector.message();
+        if let Some((_, address)) = message.split_once("answered at ") {
+            return (reflector, address.trim().into());
+        }
+    }
+}
+
+/// Exit code, standard output, standard error.
+fn deltaline(arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_deltaline")).args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+const QUICK: [&str; 4] = ["--interval", "1ms", "--count", "200"];
+
+#[test]
+fn a_sender_and_a_reflector() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("link.key");
+    fs::write(&key, " 00 01 02 03 04 05 06 07\n 08 09 0A 0b 0c 0d 0e 0f\n").unwrap();
+    let key = key.to_str().unwrap();
+    for keys in [&[][..], &["--key", key][..]] {
+        let (reflector, address) = reflector(keys);
+        let sent = [&["stamp", "send", &address, "--length", "900"][..], &QUICK, keys];
+        let (code, output, messages) = deltaline(&[sent.concat(), vec!["--json"]].concat());
+        assert_eq!(code, 0, "{messages}");
+        let result: Value = serde_json::from_str(&output).unwrap();
+        assert_eq!(
+            (&result["sent"], &result["received"], &result["lost"]),
+            (&200.into(), &200.into(), &0.into())
+        );
+        assert_eq!((&result["lost_forward"], &result["duplicates"]), (&0.into(), &0.into()));
+        assert_eq!(result["authenticated"], !keys.is_empty());
+        let of = |way: &str, what: &str| result[way][what].as_f64().unwrap();
+        // One machine, one clock.
+        for way in ["round_trip_ns", "forward_ns", "backward_ns"] {
+            let all = ["min", "p50", "p90", "p99", "max"].map(|what| of(way, what));
+            assert!(all.is_sorted() && all[0] >= 0.0 && all[4] < 1e9, "{result}");
+            assert!((of(way, "p99") - of(way, "min") - of(way, "variation")).abs() < 0.5);
+        }
+        let ways = of("forward_ns", "mean") + of("backward_ns", "mean");
+        assert!((ways - of("round_trip_ns", "mean")).abs() < 1e-3);
+        assert!(result["clock_doubt"].as_str().unwrap().contains("offset"));
+        assert_eq!(messages.contains("unauthenticated"), keys.is_empty(), "{messages}");
+
+        let (code, output, _) = deltaline(&sent.concat());
+        assert_eq!(code, 0);
+        assert!(
+            output.contains("200 sent, 0 lost; 0 duplicates") && output.contains("round trip"),
+            "{output}"
+        );
+        reflector.interrupt();
+        let result = reflector.end();
+        assert_eq!(result.code, 0, "{}", result.messages);
+        let counts: Value = serde_json::from_str(&result.output).unwrap();
+        assert_eq!((&counts["answered"], &counts["refused"]), (&400.into(), &0.into()));
+    }
+}
+
+#[test]
+fn what_fails_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    let (ours, theirs) = (file("ours", &"00".repeat(16)), file("theirs", &"01".repeat(16)));
+    let (theirs, address) = reflector(&["--key", &theirs]);
+    let send = |more: &[&str]| {
+        deltaline(&[&["stamp", "send", &address, "--timeout", "300ms"][..], &QUICK, more].concat())
+    };
+    for keys in [&["--key", &ours][..], &[]] {
+        let (code, output, messages) = send(keys);
+        assert_eq!(code, 14, "{messages}");
+        assert!(
+            output.contains("200 sent, 200 lost") && messages.contains("no answer came"),
+            "{output}{messages}"
+        );
+    }
+    let (code, _, messages) = deltaline(&["stamp", "reflect", &address]);
+    assert!(code == 12 && messages.contains("another port"), "{messages}");
+    theirs.interrupt();
+    let result = theirs.end();
+    let counts: Value = serde_json::from_str(&result.output).unwrap();
+    assert_eq!((result.code, &counts["answered"], &counts["refused"]), (0, &0.into(), &400.into()));
+    for (text, reason) in [("00", "16 octets at least"), ("0g", "no such text"), ("000", "no such text")] {
+        let (code, _, messages) = send(&["--key", &file("bad", text)]);
+        assert!(code == 3 && messages.contains(reason), "{messages}");
+    }
+    let (code, _, messages) = send(&["--key", "/nowhere"]);
+    assert!(code == 3 && messages.contains("/nowhere"), "{messages}");
+
+    let (code, _, messages) =
+        deltaline(&["stamp", "send", "127.0.0.1:9", "--count", "3", "--interval", "1ms"]);
+    assert!(code == 14 && messages.contains("nobody listens"), "{messages}");
+    let (code, _, messages) = deltaline(&["stamp", "send", "no.such.name.invalid"]);
+    assert!(code == 11 && messages.contains("no.such.name.invalid"), "{messages}");
+    assert_eq!(deltaline(&["stamp", "send", "127.0.0.1", "--length", "43"]).0, 2);
+}
