@@ -6,6 +6,7 @@ use crate::recordings::{KnownBy, Recordings};
 use crate::report::duration;
 use deltaline_capture::matching::{End, match_exactly};
 use deltaline_capture::survey::{Backward, BothWays, FEWEST_TIMES, Survey};
+use deltaline_collect::summary::Finding;
 use deltaline_estimate::Rounding;
 use deltaline_model::wire::frame::Role;
 
@@ -210,20 +211,10 @@ impl Surveys {
         Rounding { sender: unit(&self.sender), receiver: unit(&self.receiver) }
     }
 
-    /// Times coarser than those of ordinary recordings; or so coarse that what they leave open is more than half the `width` of the mean's interval, and
-    /// notable against the `mean`.
-    pub(crate) fn remark_on_resolution(&self, mean: f64, width: f64) -> Option<String> {
+    /// What the times' unit leaves open of an exact `mean`.
+    pub(crate) fn remark_on_resolution(&self, mean: f64) -> Option<String> {
         let coarsest = self.sender.resolution().max(self.receiver.resolution())?;
-        let open = coarsest as f64;
-        // Of coarse units it must not hang on chance in mean and width whether they are spoken of.
-        let is_coarse = open > ORDINARY_RESOLUTION;
-        (is_coarse || open > width / 2.0 && open > NOTABLE_RESOLUTION * mean.abs()).then(|| {
-            format!(
-                "the packets' times are multiples of {}: a mean may be off by as much, whatever its interval says; \
-                 deviations are without the rounding; record with finer times, such as tcpdump --time-stamp-precision=nano",
-                duration(open)
-            )
-        })
+        Finding::of_unit(coarsest, mean, 0.0).map(|finding| finding.to_string())
     }
 
     /// Recordings of different times.
@@ -315,11 +306,6 @@ const LONGEST_FRAME: u32 = 9238;
 const FRAGMENTS: u64 = 1000;
 /// The share of packets from which on something about them is said.
 const NOTABLE: f64 = 0.05;
-
-/// The unit of most recordings' times, in nanoseconds.
-const ORDINARY_RESOLUTION: f64 = 1000.0;
-/// The part of the mean delay from which on the times' resolution is spoken of.
-const NOTABLE_RESOLUTION: f64 = 0.01;
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)

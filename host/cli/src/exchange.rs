@@ -106,6 +106,9 @@ struct End {
     /// Only packets that match, in tcpdump's syntax
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::new)]
     filter: Option<Filter>,
+    /// Read a truncated or damaged capture up to the bad record, instead of refusing it: intervals behind it are left out
+    #[arg(long, requires = "interval")]
+    keep_going: bool,
     #[command(flatten)]
     described: Described,
 }
@@ -175,7 +178,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<Exit, Failure> {
     let terms = terms(end)?;
     // What cannot be read is better known before anybody asks.
     if !is_standard_input(&end.recording) {
-        drop(Input::open(&end.recording, false)?);
+        drop(Input::open(&end.recording, end.keep_going)?);
     } else if !arguments.once {
         let message = "-: standard input can be read once; name a file, or give --once";
         return Err(Failure::new(Exit::Usage, message));

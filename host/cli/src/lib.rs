@@ -98,7 +98,8 @@ enum Command {
     /// Find out loss and delays between two ends, each of which has its own recording
     ///
     /// No packet goes to the other end: the sender asks for a table of what the receiver has seen, and when it saw the packets that
-    /// differ. The result is exact: that of every packet.
+    /// differ. Losses, the mean and which packets differ are those of all packets, to the nanosecond; the deviation and percentiles are
+    /// estimates from rows and a sample.
     #[command(subcommand)]
     Exchange(exchange::Exchange),
     /// Drive a board at a serial port

@@ -21,10 +21,11 @@ use deltaline_capture::edges::Edges;
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::Span;
 use deltaline_capture::stretches::Passages;
-use deltaline_collect::summary::{Figures, Summary, interval_remarks};
+use deltaline_collect::summary::{Figures, Finding, Summary, interval_remarks};
 use deltaline_collect::truth::{Exact, Stamps};
+use deltaline_collect::verdict::Doubt;
 use deltaline_estimate::clock_doubts_of_packets;
-use deltaline_estimate::quantity::{MEAN, of_reordering};
+use deltaline_estimate::quantity::of_reordering;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -195,13 +196,11 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         warnings.extend(matched.remark_on_negative_delays());
     }
     // A clock that was set explains it.
-    let is_bad = summary.overall.are_alike()
-        || summary.overall.clock_doubt.is_none() && matches!(exit, Exit::Ends | Exit::NotIdentifiable);
-    let mean = summary.overall.find(MEAN.name).and_then(|mean| {
-        let ends = mean.range?.ok()?;
-        Some((mean.value.ok()?.to_f64(), ends[1] - ends[0]))
-    });
-    for remark in passed.remarks(&arguments.recordings, is_bad, mean)? {
+    let was_set = summary.findings.iter().any(Finding::is_of_clocks)
+        || passed.evaluations.iter().flat_map(|each| &each.doubts).any(Doubt::is_of_clocks);
+    let is_bad =
+        summary.overall.are_alike() || !was_set && matches!(exit, Exit::Ends | Exit::NotIdentifiable);
+    for remark in passed.remarks(&arguments.recordings, is_bad)? {
         // A capture's end may have been met before.
         if !warnings.contains(&remark) {
             warnings.push(remark);

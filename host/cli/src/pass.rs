@@ -141,20 +141,13 @@ impl Passed {
     }
 
     /// What is to be said of the captures' packets; and, if the result is doubtful for `is_bad`, what may explain it.
-    /// `mean` are the mean and the width of its interval, if there is one.
-    pub(crate) fn remarks(
-        &self,
-        recordings: &Recordings,
-        is_bad: bool,
-        mean: Option<(f64, f64)>,
-    ) -> Result<Vec<String>, Failure> {
+    pub(crate) fn remarks(&self, recordings: &Recordings, is_bad: bool) -> Result<Vec<String>, Failure> {
         let measured = |end: &End| {
             let EndOutput { packets, unmeasured, .. } = end.output(&self.evaluations);
             packets - unmeasured
         };
         let surveys = self.surveys();
         let mut remarks = surveys.remarks(recordings);
-        remarks.extend(mean.and_then(|(mean, width)| surveys.remark_on_resolution(mean, width)));
         if is_bad || is_suspect(measured(&self.sender), measured(&self.receiver)) {
             remarks.extend(surveys.reasons(recordings)?);
         }

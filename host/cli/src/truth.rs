@@ -201,7 +201,7 @@ pub(crate) fn judged(
     ));
     warnings.extend(remark_on_duplicates(matched.sender.duplicates));
     let mean = overall.delay.map(|delay| delay.mean);
-    warnings.extend(mean.and_then(|mean| surveys.remark_on_resolution(mean, 0.0)));
+    warnings.extend(mean.and_then(|mean| surveys.remark_on_resolution(mean)));
     for (path, end) in
         [(recordings.sender.display(), matched.sender), (recordings.receiver.display(), matched.receiver)]
     {

@@ -391,6 +391,26 @@ fn a_recording_that_is_cut_off_gives_no_numbers() {
     assert_eq!(asked.json()["overall"], Value::Null);
 }
 
+/// As far as a damaged recording goes, intervals are those of the whole one.
+#[test]
+fn what_a_recording_that_is_cut_off_holds_is_taken_on_request() {
+    let folder = Folder::new();
+    let [sender, receiver] = aligned(&folder);
+    let bytes = std::fs::read(&receiver).unwrap();
+    let damaged = folder.write("cut.pcap", &bytes[..bytes.len() * 2 / 3]);
+    let options = ["--rows", "256", "--interval", "250ms"];
+    let whole = exchange(&options, &sender, &receiver, "127.0.0.1:0");
+    let kept = exchange(&[&options[..], &["--keep-going"]].concat(), &sender, &damaged, "127.0.0.1:0");
+    let [whole, kept] = [whole, kept].map(|it| it["intervals"].as_array().unwrap().clone());
+    assert!(kept.len() > 2 && kept.len() < whole.len(), "{} of {}", kept.len(), whole.len());
+    for (kept, whole) in kept.iter().zip(&whole) {
+        for key in ["sent", "received", "lost", "mean_ns", "start_time"] {
+            assert_eq!(kept[key], whole[key], "{key}");
+        }
+    }
+    run(&["exchange", "serve", "127.0.0.1:0", &damaged, "--keep-going"]).told(2, &["--interval"]);
+}
+
 /// Passes frames on, the one of this number with a bit turned in its middle.
 fn pass_on(mut from: TcpStream, mut to: TcpStream, altered: usize) {
     for number in 1.. {

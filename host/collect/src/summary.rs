@@ -243,10 +243,9 @@ impl IntervalFigures {
                     let distrust = distrust(std::iter::once(rows));
                     let mut findings = Finding::of(&overall, distrust, 1);
                     findings.extend(wild(std::slice::from_ref(evaluation), distrust));
-                    let mut figures = Figures {
-                        clock_doubt: clock_doubt(std::slice::from_ref(evaluation), &findings),
-                        ..Figures::of(&overall, evaluation.further.iter(), distrust)
-                    };
+                    let mut figures = Figures::of(&overall, evaluation.further.iter(), distrust);
+                    findings.extend(coarse(&figures, std::slice::from_ref(evaluation)));
+                    figures.clock_doubt = clock_doubt(std::slice::from_ref(evaluation), &findings);
                     if has_wrong_stamps(evaluation) {
                         figures.refuse_delays(Reason::WildStamps);
                     }
@@ -292,6 +291,7 @@ impl Summary {
         }
         findings.extend(wild(evaluations, distrusted));
         findings.extend(altered(evaluations, distrusted));
+        findings.extend(coarse(&figures, evaluations));
         figures.clock_doubt = clock_doubt(evaluations, &findings);
         let mut summary = Summary { overall: figures, intervals: intervals.collect(), findings };
         summary.refuse_wrong_stamps(evaluations.iter().map(has_wrong_stamps));
@@ -338,6 +338,41 @@ fn wild(evaluations: &[Evaluation], distrust: Option<Reason>) -> Option<Finding>
     wild_stamps(delays).filter(|_| distrust.is_none()).map(Finding::Clock)
 }
 
+/// The unit of most recordings' times, in nanoseconds.
+const ORDINARY_UNIT: f64 = 1000.0;
+/// The part of the mean delay from which on the times' unit is spoken of.
+const NOTABLE: f64 = 0.01;
+
+impl Finding {
+    /// Whether a clock is wrong, not only coarse.
+    pub fn is_of_clocks(&self) -> bool {
+        matches!(self, Finding::Clock(_) | Finding::ClockBehind(_))
+    }
+
+    /// Times that are multiples of `unit` nanoseconds, if it is more than that of ordinary recordings; or so much that what it leaves open is more than half the
+    /// `width` of the interval of a `mean`, both in nanoseconds, and notable against the mean.
+    pub fn of_unit(unit: u64, mean: f64, width: f64) -> Option<Self> {
+        let open = unit as f64;
+        // Of coarse units it must not hang on chance in mean and width whether they are spoken of.
+        let is_coarse = open > ORDINARY_UNIT;
+        (is_coarse || open > width / 2.0 && open > NOTABLE * mean.abs()).then_some(Finding::Coarse(unit))
+    }
+}
+
+/// Times of either end that are coarse for a mean, unless points have said so.
+fn coarse(figures: &Figures, evaluations: &[Evaluation]) -> Option<Finding> {
+    let is_said = |doubt: &Doubt| matches!(doubt, Doubt::Coarse { .. });
+    if evaluations.iter().flat_map(|each| &each.doubts).any(is_said) {
+        return None;
+    }
+    let estimates = evaluations.iter().filter_map(|each| each.result.as_ref().ok());
+    let unit =
+        estimates.map(|(estimate, _)| estimate.rounding.sender.max(estimate.rounding.receiver)).max()?;
+    let mean = figures.find(quantity::MEAN.name)?;
+    let [low, high] = mean.range?.ok()?;
+    Finding::of_unit(unit, mean.value.ok()?.to_f64(), high - low)
+}
+
 /// Packets that look lost and foreign because they are not what was sent any more, if they are that many.
 fn altered(evaluations: &[Evaluation], distrust: Option<Reason>) -> Option<Finding> {
     let further = || evaluations.iter().flat_map(|each| &each.further);
@@ -362,7 +397,7 @@ fn has_wrong_stamps(evaluation: &Evaluation) -> bool {
 /// Why delays may be off although everything fits together.
 fn clock_doubt(evaluations: &[Evaluation], findings: &[Finding]) -> Option<String> {
     let doubts = evaluations.iter().flat_map(|each| &each.doubts).filter(|doubt| doubt.is_of_clocks());
-    let found = findings.iter().filter(|each| matches!(each, Finding::Clock(_) | Finding::ClockBehind(_)));
+    let found = findings.iter().filter(|each| each.is_of_clocks() || matches!(each, Finding::Coarse(_)));
     let mut texts: Vec<String> = vec![];
     for text in doubts.map(ToString::to_string).chain(found.map(ToString::to_string)) {
         if !texts.contains(&text) {
@@ -434,6 +469,13 @@ pub enum Finding {
         /// Those that were not sent.
         foreign: u64,
     },
+    /// The packets' times are multiples of so many nanoseconds.
+    #[error(
+        "the packets' times are multiples of {}: a mean may be off by as much, whatever its interval says; deviations are without the rounding; record \
+         with finer times, such as tcpdump --time-stamp-precision=nano",
+        duration(*.0 as f64)
+    )]
+    Coarse(u64),
     /// The clocks did not run alike.
     #[error("{0}")]
     Clock(ClockDoubt),
@@ -511,7 +553,8 @@ mod tests {
                 let mut packet = [0; 46];
                 packet[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 32]);
                 packet[42..].copy_from_slice(&number.to_be_bytes());
-                point.observe(&packet, Timestamp::from_nanoseconds(10_000 * u64::from(number) + delay));
+                let time = 10_000 * u64::from(number) + u64::from(number * number % 7) + delay;
+                point.observe(&packet, Timestamp::from_nanoseconds(time));
             }
             if role == Role::Receiver {
                 point.clock_unlocked();

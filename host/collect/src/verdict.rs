@@ -115,6 +115,12 @@ pub enum Void {
         /// The intervals' length in nanoseconds.
         length: u64,
     },
+    /// The packets that differ at two ends whose clocks cut the interval were not found out, so that those in flight at the cut remain where they are.
+    #[error(
+        "which packets differ cannot be told, as too many do, or several look alike: the interval is void; check that both recordings are of \
+         the same traffic, by clocks that agree, and leave out with --filter what repeats its packets, such as keep-alives"
+    )]
+    Unbound,
     /// No delimiter ended or started the interval.
     #[error(
         "the clock, a pin or a register cut the {role}'s interval, so that packets in flight at the cut lie in different \

@@ -68,7 +68,7 @@ impl Cut {
         let mut point = MeasurementPoint::new(&terms.configuration, role);
         point.remember_packets();
         Ok(Cut {
-            input: Input::open(&end.recording, false)?.select(selection),
+            input: Input::open(&end.recording, end.keep_going)?.select(selection),
             running: Running { point, batch: Batch::default(), number: None, has_any: false },
             flows: Flows::new(terms),
             length: terms.length,
@@ -179,7 +179,7 @@ impl Cut {
             )
         });
         let backward = self.survey.backward().map(|backward| remark_on_backward(name, backward));
-        unmeasured.into_iter().chain(sampled).chain(backward).collect()
+        unmeasured.into_iter().chain(sampled).chain(backward).chain(self.input.remarks()).collect()
     }
 }
 

@@ -7,12 +7,12 @@ use super::intervals::Intervals;
 use super::{Costs, ExchangeError, Terms, processor_time, table};
 use crate::collector::{Collector, Limits};
 use crate::delays::{SAMPLE, sample};
-use crate::evaluation::{Evaluation, sums};
+use crate::evaluation::{Evaluation, Unusable, sums};
 use crate::pair::Interval;
 use crate::report::unit;
 use crate::verdict::{self, Doubt, Void};
 use deltaline_estimate::difference::{MOST_SYMBOLS, Symbol, Symbols, bound, by_counts, more_than, rows_for};
-use deltaline_estimate::{Difference, Estimate, Further, Method, Reason};
+use deltaline_estimate::{Difference, Estimate, Further, Method, Reason, Rounding};
 use deltaline_model::sketch::digest;
 use deltaline_model::sketch::identity_table::IdentityCell;
 use deltaline_model::sketch::packet_cache::{PacketCache, Sieve};
@@ -197,6 +197,9 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         if !difference.complete {
             // Packets of other intervals are among its own, where clocks cut it: then the verdict says so.
             let mut evaluation = Evaluation::of(&raw);
+            if let Err(Unusable::Void(void @ Void::TimedCut { .. })) = &mut evaluation.result {
+                *void = Void::Unbound;
+            }
             name_times_that_go_back(&mut evaluation);
             return Ok(Some(evaluation));
         }
@@ -222,12 +225,10 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             (evaluation.result, evaluation.further) = (Err(void.into()), vec![]);
         }
         name_times_that_go_back(&mut evaluation);
-        let seen = [(Role::Sender, caches[0]), (Role::Receiver, caches[1])];
-        evaluation.doubts.retain(|doubt| !matches!(doubt, Doubt::Coarse { .. }));
-        evaluation
-            .doubts
-            .extend(seen.iter().filter_map(|(role, cache)| Doubt::of_unit(*role, unit_of(cache))));
-        evaluation.round();
+        let [sender, receiver] = caches.map(unit_of);
+        evaluation.round_by(Rounding { sender, receiver });
+        let units = [(Role::Sender, sender), (Role::Receiver, receiver)];
+        evaluation.doubts.extend(units.iter().filter_map(|(role, unit)| Doubt::of_unit(*role, *unit)));
         for further in &mut evaluation.further {
             if let Further::Difference(found) = further {
                 (found.late, found.early) = (difference.late, difference.early);

@@ -311,6 +311,26 @@ fn packets_that_are_altered_on_the_way_are_not_called_lost() {
     }
 }
 
+/// Delays of some microseconds between an end that stamps in microseconds, as most recordings are, and one that stamps in nanoseconds.
+#[test]
+fn ordinary_stamps_are_coarse_for_short_delays() {
+    let sent: Vec<_> = stream(20_000).iter().map(|(number, time)| (*number, time + 137 * number)).collect();
+    for (unit, delay, is_said) in [(1000, 2027, true), (1, 2027, false), (1000, 2_000_027, false)] {
+        let coarse: Vec<_> = sent.iter().map(|(number, time)| (*number, time - time % unit)).collect();
+        let received: Vec<_> = sent.iter().map(|(number, time)| (*number, time + delay)).collect();
+        for length in [0, 20 * MS] {
+            let summary = crate::summary::Summary::of(&exchange(64, length, &coarse, &received).evaluations);
+            let intervals = summary.intervals.iter().map(|interval| &interval.figures);
+            for figures in intervals.chain([&summary.overall]) {
+                let doubt = figures.clock_doubt.as_deref().unwrap_or_default();
+                assert_eq!(doubt.contains("multiples of 1.000 µs"), is_said, "{unit} {delay} {doubt}");
+            }
+            let is_found = summary.findings.iter().any(|finding| finding.to_string().contains("multiples"));
+            assert_eq!(is_found, is_said);
+        }
+    }
+}
+
 #[test]
 fn without_common_intervals_there_is_no_result() {
     let terms = terms(64, 20 * MS, None);
