@@ -84,7 +84,7 @@ impl Alike {
             times.sort_unstable();
             times
         };
-        let [sent, beside, received] = [&self.sent, &self.beside, received].map(|times| far(times));
+        let [sent, beside, received] = [&self.sent, &self.beside, received].map(far);
         let may_be_of = |times: &[u64], received: u64| {
             let at = times.partition_point(|sent| between(*sent, received) > delays.most);
             times.get(at).is_some_and(|sent| between(*sent, received) >= delays.least)

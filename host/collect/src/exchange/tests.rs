@@ -195,11 +195,10 @@ fn packets_belong_to_the_interval_in_which_they_were_sent() {
 fn packets_that_look_alike_across_edges_leave_the_mean_open() {
     let length = 20 * MS;
     // The n-th of 20,000 packets is of its own or alike; delays are up to a millisecond or a microsecond longer than the least.
-    let close = |at: u64| at.wrapping_mul(0x9e37_79b9) % 100 < 4;
+    let close: fn(u64) -> bool = |at| at.wrapping_mul(0x9e37_79b9) % 100 < 4;
     // None of these is lost or in flight at an edge.
-    let apart = |at: u64| at % 100 == 10 && at % 97 != 13;
-    let cases: [(&dyn Fn(u64) -> bool, u64, bool); 2] = [(&close, MS, true), (&apart, 1000, false)];
-    for (is_alike, jitter, is_open) in cases {
+    let apart: fn(u64) -> bool = |at| at % 100 == 10 && at % 97 != 13;
+    for (is_alike, jitter, is_open) in [(close, MS, true), (apart, 1000, false)] {
         // Far from where times wrap: there, sums of packets that look alike tell nothing.
         let named =
             |(at, time): (u64, u64)| (if is_alike(at) { 1_000_000 } else { at }, time + 2_200_000 * MS);
