@@ -40,8 +40,8 @@ pub struct Report {
     pub prefixes: Option<Prefixes>,
     /// Frames that the interval has.
     pub fragments: u16,
-    /// Indices of the frames that did not arrive, ascending.
-    pub missing: Vec<u16>,
+    /// How many of them did not arrive. Which, is not kept: a single forged frame can make it any 65,534.
+    pub missing: u16,
     /// All cells, table by table, in blocks as control frames carry them; empty unless all frames arrived.
     pub blocks: Vec<u8>,
 }

@@ -647,6 +647,29 @@ fn a_hundred_thousand_hostile_segments_are_bounded_in_memory_and_linear_in_work(
     assert!(work < 10 * counts.frames, "{work} steps for {} frames", counts.frames);
 }
 
+/// A frame of an unknown kind may say that 65,534 others are missing: of each interval that takes a few bytes, in memory and in words.
+#[test]
+fn what_is_missing_is_counted_and_not_listed() {
+    let mut template = live(1).remove(0);
+    template[32..37].copy_from_slice(&[0, 0, 255, 255, 200]);
+    template[38] = 1;
+    let mut collector = Collector::default().within(Limits::recording());
+    for number in 0..500u32 {
+        template[20..24].copy_from_slice(&number.to_be_bytes());
+        put_check_right(&mut template);
+        collector.push(&template);
+    }
+    let collected = collector.finish();
+    assert_eq!(collected.intervals.len(), 500);
+    let void = collected.intervals[0].void.as_ref().unwrap();
+    assert!(
+        void.to_string().starts_with("65534 of the 65535 control frames of the sender did not arrive"),
+        "{void}"
+    );
+    let shown = format!("{:?}", collected.intervals).len();
+    assert!(shown < 500 * 5_000, "{shown} bytes");
+}
+
 /// However short a flood, all of it is in the counts: live and of a recording, below and above what segments there may be.
 #[test]
 fn every_frame_of_a_flood_is_counted() {
