@@ -70,6 +70,7 @@
 //!   a segment, the other end goes on in the epoch that it has: without keys. With keys, live, no number comes again in
 //!   an epoch, whatever the other end does: a point signs whatever number its delimiters have, and what it signed before
 //!   they started over would pass for new.
+//!   With keys, recordings hold no earlier start behind a later one of the same end either.
 //! * Of segments, pending intervals and bytes there are at most as many as [`Limits`] say. No state is kept by
 //!   point. To make room, the oldest of what is in quarantine goes first; to make room for a segment, one of which nothing has come for
 //!   a [long time](Limits::silence). A frame takes the same work however many are kept, but for the
@@ -553,9 +554,10 @@ impl Collector {
         self.raise_epochs(segment, epochs);
     }
 
-    /// An end's frame shows that it has started as often as it says, where that is vouched for: frames of earlier starts are replays.
+    /// An end's frame shows that it has started as often as it says, where that is signed: frames of earlier starts that come behind it are
+    /// replays, of a recording as well, where each end's frames come in the order of its starts.
     fn raise_epochs(&mut self, segment: u32, epochs: impl IntoIterator<Item = (usize, u32)>) {
-        if !self.vouches_for_order() {
+        if self.keys.is_none() {
             return;
         }
         if let Some(known) = self.segments.get_mut(&segment) {
