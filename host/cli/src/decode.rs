@@ -420,7 +420,10 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
                     ));
                 }
             }
-            Problem::Void { .. } | Problem::Doubt { .. } | Problem::Again { .. } => {}
+            Problem::Void { .. }
+            | Problem::Doubt { .. }
+            | Problem::Again { .. }
+            | Problem::Starved { .. } => {}
         }
     }
     if counts.unauthentic > NAMED {

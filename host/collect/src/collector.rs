@@ -122,6 +122,9 @@ pub const LAG: usize = 4;
 /// Problems that are kept by name until they are taken; further ones are counted.
 pub const MOST_PROBLEMS: usize = 1000;
 
+/// So many replayed control frames of a segment in a row, and no interval, are spoken of.
+pub const MANY_REPLAYED: u64 = 64;
+
 /// Gathers control frames.
 #[derive(Clone, Debug, Default)]
 pub struct Collector {
@@ -246,6 +249,17 @@ pub enum Problem {
         /// The highest number that its start has come to.
         passed: u32,
     },
+    /// Nothing has come of a segment but old frames, so many since its last interval.
+    #[error(
+        "segment {segment}: its last {frames} control frames were all older than what their points have reported: either somebody sends old \
+         frames again, or has done so and the points' own pass for old ones since; if intervals are missing, start both points and `read` again"
+    )]
+    Starved {
+        /// Number of the segment.
+        segment: u32,
+        /// How many.
+        frames: u64,
+    },
     /// An interval is void.
     #[error("segment {segment}, interval {interval}: {reason}")]
     Void {
@@ -353,7 +367,7 @@ impl Collector {
         let must_rise = self.vouches_for_order();
         match self.segments.get_mut(&segment).map_or(Place::Far, |known| known.place(header, must_rise)) {
             Place::Late => self.counts.late += 1,
-            Place::Replayed => self.counts.replayed += 1,
+            Place::Replayed => self.leave_out_replayed(segment),
             Place::Again => self.leave_out_again(header),
             _ if !self.make_room(most_bytes(blocks.len())) => self.counts.beyond += 1,
             Place::Due => self.take_due(header, blocks),
@@ -368,10 +382,19 @@ impl Collector {
         self.is_live && self.keys.is_some()
     }
 
+    /// A frame that is older than what its end has reported. Frames that are replayed may have higher numbers than those that are due, which
+    /// then pass for old ones themselves: it is said of a segment that gets nothing else for long. A recording hands out nothing before its end.
+    fn leave_out_replayed(&mut self, segment: u32) {
+        self.counts.replayed += 1;
+        if self.is_live && self.segments.get_mut(&segment).is_some_and(Segment::say_starved) {
+            self.note(Problem::Starved { segment, frames: MANY_REPLAYED });
+        }
+    }
+
     /// A frame of a number that its end has passed in this boot epoch: a replay, or what sends delimiters has started over.
     fn leave_out_again(&mut self, header: &Header) {
-        self.counts.replayed += 1;
         let Header { segment, role, .. } = *header;
+        self.leave_out_replayed(segment);
         let passed = self.segments.get_mut(&segment).and_then(|known| known.say_again(role));
         if let Some(passed) = passed {
             self.note(Problem::Again { segment, role, passed });

@@ -70,6 +70,15 @@ pub enum Happening {
     Bad(String),
     /// An end reports numbers that it has passed, which are left out; said once of each of its starts.
     Again(String),
+    /// Nothing has come of a segment but old frames since its last interval, and that for long.
+    Starved {
+        /// Number of the segment.
+        segment: u32,
+        /// How many.
+        frames: u64,
+        /// In words.
+        reason: String,
+    },
     /// Intervals count from zero again.
     Restart(Restart),
     /// No control frame has come for the time that silence is noticed after.
@@ -392,6 +401,10 @@ impl Follower {
                 Problem::Corrupted { error, .. } => self.happened.push(Happening::Bad(error.to_string())),
                 Problem::Unauthentic { reason, .. } => {
                     self.happened.push(Happening::Bad(format!("control frame: {reason}")));
+                }
+                Problem::Starved { segment, frames } => {
+                    let reason = problem.to_string();
+                    self.happened.push(Happening::Starved { segment, frames, reason });
                 }
                 again @ Problem::Again { .. } => self.happened.push(Happening::Again(again.to_string())),
                 _ => {}
