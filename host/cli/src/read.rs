@@ -388,7 +388,7 @@ impl Printer<'_> {
     }
 
     fn interval(&mut self, followed: &Followed, has_truth: bool) -> Result<(), Failure> {
-        let Followed { evaluation, figures, foreign_configuration } = followed;
+        let Followed { evaluation, figures, foreign_configuration, .. } = followed;
         self.exit = Exit::gravest([self.exit, Exit::after_interval(evaluation)]);
         if let Some((other, own)) = foreign_configuration {
             self.exit = Exit::gravest([self.exit, Exit::Configuration]);

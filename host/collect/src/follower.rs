@@ -111,6 +111,8 @@ pub struct Followed {
     pub figures: IntervalFigures,
     /// The digests of its control frames' configuration and of the board's, if they differ.
     pub foreign_configuration: Option<(u64, u64)>,
+    /// When its last control frame came, by the clock of [`Follower::passed`].
+    pub heard: Duration,
 }
 
 /// Why a source is not followed any further.
@@ -192,12 +194,17 @@ struct Captured {
     /// How much time has passed since the first one, by which its last steps are sorted: what the clock showed behind each.
     passed: Duration,
     steps: VecDeque<(Duration, u64)>,
+    /// All of its steps forward, however long: what a pause and what a step is, it does not say.
+    elapsed: Duration,
 }
 
 impl Captured {
     /// The time that has passed up to a frame of this time.
     fn at(&mut self, captured: u64) -> Duration {
         let pause = Duration::from_nanos(captured.saturating_sub(self.last));
+        if !self.steps.is_empty() {
+            self.elapsed += pause;
+        }
         if self.steps.is_empty() || captured < self.last || pause > LONGEST_PAUSE {
             if self.steps.len() == MOST_STEPS {
                 self.steps.pop_front();
@@ -279,6 +286,16 @@ impl Follower {
     /// Whether any control frame has come.
     pub fn has_heard(&self) -> bool {
         self.hearing.has_heard
+    }
+
+    /// By what ages in a recording, when its last frame was captured: it never goes back, and pauses hardly count.
+    pub fn passed(&self) -> Duration {
+        self.captured.passed
+    }
+
+    /// How long a recording has lasted up to its last frame, pauses included; where its clock was set back, it goes on from there.
+    pub fn elapsed(&self) -> Duration {
+        self.captured.elapsed
     }
 
     /// How many control frames came that the kernel had no room for; none where it does not say.
@@ -481,7 +498,7 @@ impl Follower {
             figures.figures = figures.figures.beside(&exact);
         }
         let foreign_configuration = self.board.foreign_configuration(interval);
-        let followed = Followed { evaluation, figures, foreign_configuration };
+        let followed = Followed { evaluation, figures, foreign_configuration, heard: interval.heard };
         self.happened.push(Happening::Interval(Box::new(followed)));
     }
 

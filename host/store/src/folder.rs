@@ -70,7 +70,17 @@ pub struct Folder {
     /// Recordings that follow each other.
     runs: Vec<Vec<PathBuf>>,
     /// Files of numbers, each under the name of its recording without ending.
-    tables: BTreeMap<String, PathBuf>,
+    tables: BTreeMap<String, Closed>,
+    /// Those of recordings that have been written to since: they count as open, and these go when they are closed again.
+    outdated: BTreeMap<String, PathBuf>,
+}
+
+/// The file of numbers of a recording.
+#[derive(Clone, Debug)]
+struct Closed {
+    path: PathBuf,
+    /// How many bytes the recording had.
+    length: u64,
 }
 
 impl Folder {
@@ -82,19 +92,24 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let failed = |reason| StoreError::Io { path: path.into(), reason };
         let mut runs: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
-        let mut tables = BTreeMap::new();
+        let (mut tables, mut outdated) = (BTreeMap::<String, Closed>::new(), BTreeMap::new());
         for entry in fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             let stem = stem(&file);
-            match (file.extension().and_then(|ending| ending.to_str()), stem.rsplit_once('.')) {
-                (Some("pcapng"), _) => {
+            match file.extension().and_then(|ending| ending.to_str()) {
+                Some("pcapng") => {
                     let (run, moment, number) = parts(&stem);
                     runs.entry(run.into()).or_default().push((moment.into(), number, file));
                 }
-                // One without a check in its name is refused when it is read.
-                (Some("parquet"), named) => {
-                    let recording = named.map_or(stem.as_str(), |(recording, _)| recording);
-                    tables.insert(recording.into(), file);
+                Some("parquet") => {
+                    let (recording, _, length) = named(&stem);
+                    let closed = Closed { path: file, length };
+                    // Two of one recording are there if the program was ended before it removed the outdated one.
+                    let older = match tables.get(recording) {
+                        Some(known) if known.length >= length => Some(closed),
+                        _ => tables.insert(recording.into(), closed),
+                    };
+                    outdated.extend(older.map(|older| (recording.to_string(), older.path)));
                 }
                 _ => {}
             }
@@ -103,7 +118,19 @@ impl Folder {
             files.sort();
             files.into_iter().map(|(.., file)| file).collect()
         });
-        Ok(Folder { path: path.into(), runs: runs.collect(), tables })
+        let mut folder = Folder { path: path.into(), runs: runs.collect(), tables, outdated };
+        for recording in folder.runs.concat() {
+            let stem = stem(&recording);
+            let length = length(&recording)?;
+            if let Some(closed) = folder.tables.remove(&stem) {
+                if length > closed.length {
+                    folder.outdated.insert(stem, closed.path);
+                } else {
+                    folder.tables.insert(stem, closed);
+                }
+            }
+        }
+        Ok(folder)
     }
 
     /// Writes the numbers of recordings that are closed: those behind which two minutes more were recorded, or all of them. `collector` makes
@@ -126,7 +153,7 @@ impl Folder {
                     continue;
                 }
                 work.intervals += each.table.rows.len();
-                self.add(&stem(&each.path), each.table)?;
+                self.add(&stem(&each.path), each.length, each.table)?;
                 work.closed.push(each.path);
             }
         }
@@ -144,8 +171,12 @@ impl Folder {
         // The last intervals of a recording may end in the next one.
         for pair in self.runs.iter().flat_map(|run| run.windows(2)) {
             let failed = |reason| StoreError::Io { path: pair[0].clone(), reason };
-            let written = fs::metadata(&pair[0]).and_then(|about| about.modified()).map_err(failed)?;
-            if oldest.is_some_and(|oldest| written < oldest) && pair.iter().all(|path| self.is_closed(path)) {
+            let about = fs::metadata(&pair[0]).map_err(failed)?;
+            let written = about.modified().map_err(failed)?;
+            // What has been written to meanwhile is not what was closed.
+            let is_closed =
+                self.tables.get(&stem(&pair[0])).is_some_and(|closed| about.len() <= closed.length);
+            if is_closed && oldest.is_some_and(|oldest| written < oldest) && self.is_closed(&pair[1]) {
                 fs::remove_file(&pair[0]).map_err(failed)?;
                 removed.push(pair[0].clone());
             }
@@ -165,7 +196,7 @@ impl Folder {
         mut take: impl FnMut(Table),
     ) -> Result<(), StoreError> {
         let copies = self.copies();
-        for path in self.tables.values().filter(|path| !copies.contains(path)) {
+        for path in self.tables.values().map(|closed| &closed.path).filter(|path| !copies.contains(path)) {
             take(load(path, filter)?);
         }
         for run in &self.runs {
@@ -184,8 +215,8 @@ impl Folder {
     /// are left out, or their packets would count twice.
     pub fn copies(&self) -> Vec<&PathBuf> {
         let mut known = BTreeSet::new();
-        let check = |path: &Path| stem(path).rsplit_once('.').map(|(_, check)| check.to_string());
-        self.tables.values().filter(|path| check(path).is_some_and(|check| !known.insert(check))).collect()
+        let paths = self.tables.values().map(|closed| &closed.path);
+        paths.filter(|path| !known.insert(named(&stem(path)).1.to_string())).collect()
     }
 
     /// The intervals that are asked for, in order of segment and time.
@@ -200,17 +231,18 @@ impl Folder {
         Ok(whole)
     }
 
-    /// Writes a table into a file that is called after it, and after a check of its contents.
+    /// Writes the table of a recording that had so many bytes into a file that is called after it, after a check of its contents, and after
+    /// that number. What there was of it before goes.
     ///
     /// # Errors
     ///
     /// [`StoreError`].
-    pub fn add(&mut self, name: &str, table: Table) -> Result<(), StoreError> {
+    pub fn add(&mut self, name: &str, length: u64, table: Table) -> Result<(), StoreError> {
         let failed = |reason| StoreError::Io { path: self.path.join(name), reason };
         let mut bytes = vec![];
         table_file::write(table, &mut bytes)
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
-        let path = self.path.join(format!("{name}.{}.parquet", check(&bytes)));
+        let path = self.path.join(format!("{name}.{}-{length}.parquet", check(&bytes)));
         // It appears whole, and on the disk, or not at all.
         let mut builder = tempfile::Builder::new();
         // As any new file, not only for its owner as temporary files are; the process's mask still applies.
@@ -222,7 +254,11 @@ impl Folder {
         draft.persist(&path).map_err(|error| failed(error.error))?;
         // Not every file system lets a folder be synchronised.
         let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
-        self.tables.insert(name.into(), path);
+        let before = self.tables.insert(name.into(), Closed { path: path.clone(), length });
+        let outdated = self.outdated.remove(name).or(before.map(|before| before.path));
+        if let Some(outdated) = outdated.filter(|outdated| *outdated != path) {
+            fs::remove_file(&outdated).map_err(|reason| StoreError::Io { path: outdated, reason })?;
+        }
         Ok(())
     }
 
@@ -242,13 +278,27 @@ impl Folder {
 /// Reads what is asked for of a file, all of whose bytes are what its name says.
 fn load(path: &Path, filter: &Filter) -> Result<Table, StoreError> {
     let bytes = fs::read(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
-    if stem(path).rsplit_once('.').is_none_or(|(_, named)| named != check(&bytes)) {
+    if named(&stem(path)).1 != check(&bytes) {
         return Err(StoreError::Damaged { path: path.into() });
     }
     table_file::read(bytes.into(), filter).map_err(|reason| StoreError::Table { path: path.into(), reason })
 }
 
-/// What a file's name says of its contents.
+/// What the name of a file of numbers says: its recording without ending, the check of its contents, and how many bytes the recording had. One
+/// without a check is refused when it is read; one without a number is of a recording that nobody writes to.
+fn named(stem: &str) -> (&str, &str, u64) {
+    let (recording, rest) = stem.rsplit_once('.').unwrap_or((stem, ""));
+    let (check, length) = rest.split_once('-').unwrap_or((rest, ""));
+    (recording, check, length.parse().unwrap_or(u64::MAX))
+}
+
+/// How many bytes a recording has.
+pub(crate) fn length(path: &Path) -> Result<u64, StoreError> {
+    let about = fs::metadata(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
+    Ok(about.len())
+}
+
+/// The check of these contents.
 fn check(bytes: &[u8]) -> String {
     format!("{:016x}", xxh3_64(bytes))
 }

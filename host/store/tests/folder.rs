@@ -206,3 +206,38 @@ fn files_of_numbers_are_as_readable_as_recordings() {
     assert_eq!(modes.len(), 2);
     assert_eq!(modes[0], modes[1]);
 }
+
+/// The clock is set back, long before and within a recording, as a boot with a wrong clock ends. Recordings of 200 seconds are called after what
+/// it showed, so that one that is still written to has a name before others', and are stamped by it.
+#[test]
+fn a_clock_that_is_set_back_loses_no_interval() {
+    for (step, when) in [(900, 20), (100, 250)] {
+        let clock = |second: u64| second + if second < when { step } else { 0 };
+        // All control frames of an interval come together.
+        let stamped = frames(800).into_iter().map(|(_, frame)| {
+            let second = u64::from(u32::from_be_bytes(frame[20..24].try_into().unwrap()));
+            (second, (BEGINNING + clock(second) * SECOND, frame))
+        });
+        let mut all: Vec<(u64, (u64, Vec<u8>))> = stamped.collect();
+        all.sort_by_key(|(second, _)| *second);
+        let folder = TempDir::new().unwrap();
+        let mut closed = 0;
+        for now in [250, 450, 650, 800] {
+            for begins in (0..now).step_by(200) {
+                let of_file =
+                    all.iter().filter(|(second, _)| (begins..now.min(begins + 200)).contains(second));
+                let frames: Vec<_> = of_file.map(|(_, frame)| frame.clone()).collect();
+                fs::write(name(folder.path(), (clock(begins) / 10) as usize), recording(&frames)).unwrap();
+            }
+            let mut opened = Folder::open(folder.path()).unwrap();
+            closed += opened.close(false, Collector::default).unwrap().closed.len();
+            let table = everything(folder.path());
+            let mut found: Vec<_> = table.rows.iter().map(|row| row.interval).collect();
+            found.sort();
+            let expected: Vec<u32> = (0..now as u32).collect();
+            assert_eq!(found, expected, "{step} s back at {when} s, {now} s");
+            assert!(table.rows.iter().all(|row| table.number(row, "sent") == Some(50)));
+        }
+        assert!(closed >= 3, "{closed}");
+    }
+}
