@@ -48,7 +48,7 @@ pub(crate) fn check(rows: u64) -> Result<(), Failure> {
     let start = Instant::now();
     for hour in 0..rows.div_ceil(HOUR) {
         let rows = HOUR.min(rows - hour * HOUR);
-        folder.add(&format!("north-{hour:04}"), 0, table(hour, rows, &mut random))?;
+        folder.add(&format!("north-{hour:04}"), 0, table(hour, rows, &mut random), &Default::default())?;
     }
     eprintln!("written in {:.1} s", start.elapsed().as_secs_f64());
     let bytes: u64 =

@@ -86,6 +86,7 @@ struct Output {
     removed: Vec<String>,
     open: Vec<String>,
     torn: Vec<String>,
+    replayed: u64,
 }
 
 pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
@@ -106,12 +107,16 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         removed: names(&work.removed),
         open: names(&work.open),
         torn: names(&work.torn),
+        replayed: work.replayed,
     };
     believed.mention_forgery();
     for torn in &output.torn {
         report::say(&format!(
             "{torn}: its end is torn, as when a program is killed while it writes: what is whole is taken"
         ));
+    }
+    for starved in &work.starved {
+        report::say(&format!("{}: {starved}", output.folder));
     }
     if *json {
         report::print_json(&output)?;
@@ -124,7 +129,7 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
             output.removed.len()
         ))?;
     }
-    Ok(Exit::Done)
+    Ok(if work.starved.is_empty() { Exit::Done } else { Exit::Void })
 }
 
 /// What is wrong with a store, by exit code.

@@ -104,6 +104,7 @@ use deltaline_model::wire::authentication::{Keys, Unauthentic};
 use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role};
 use entry::{ENTRY_BYTES, Entry, Taken, most_bytes};
 pub use limits::{Allowed, Limits};
+pub use passed::{End, Passed};
 use quarantine::Quarantine;
 use segment::{HandedOut, Place, SEGMENT_BYTES, Segment};
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,6 +113,7 @@ use thiserror::Error;
 
 mod entry;
 mod limits;
+mod passed;
 mod quarantine;
 mod segment;
 
@@ -291,6 +293,29 @@ impl Collector {
     /// Takes only control frames that one of these keys has signed; others are counted and ignored.
     pub fn authenticated_by(self, keys: Keys) -> Self {
         Collector { keys: Some(keys), ..self }
+    }
+
+    /// Whether it takes signed control frames alone.
+    pub fn wants_signed(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    /// Goes on from what a live source's segments, by their numbers, had come to when it was read before: earlier frames are replays. Without
+    /// keys nobody vouches for that, and it begins anew.
+    pub fn behind(mut self, passed: &BTreeMap<u32, Passed>) -> Self {
+        if !self.wants_signed() {
+            return self;
+        }
+        self.is_live = true;
+        for (&segment, passed) in passed.iter().take(self.limits.segments) {
+            if self.make_room(SEGMENT_BYTES)
+                && self.segments.insert(segment, Segment::behind(passed, self.now)).is_none()
+            {
+                self.bytes += SEGMENT_BYTES;
+                self.silent.insert((self.now, segment));
+            }
+        }
+        self
     }
 
     /// Keeps no more than this.

@@ -11,7 +11,7 @@
 //! were set while it was made (`host/cli/tests/read.rs`). Live:
 //! the program's tests (`host/cli/tests/read.rs`), against a board at a pseudo-terminal.
 
-use crate::collector::{Collector, Counts, Problem};
+use crate::collector::{Collector, Counts, Passed, Problem};
 use crate::evaluation::Evaluation;
 use crate::feed::{Event, Feed, FeedError, Source};
 use crate::pair::Interval;
@@ -111,8 +111,10 @@ pub struct Followed {
     pub figures: IntervalFigures,
     /// The digests of its control frames' configuration and of the board's, if they differ.
     pub foreign_configuration: Option<(u64, u64)>,
-    /// When its last control frame came, by the clock of [`Follower::passed`].
+    /// When its last control frame came, by the clock of [`Follower::age`].
     pub heard: Duration,
+    /// How far its segment has come with it.
+    pub passed: Passed,
 }
 
 /// Why a source is not followed any further.
@@ -289,7 +291,7 @@ impl Follower {
     }
 
     /// By what ages in a recording, when its last frame was captured: it never goes back, and pauses hardly count.
-    pub fn passed(&self) -> Duration {
+    pub fn age(&self) -> Duration {
         self.captured.passed
     }
 
@@ -498,7 +500,13 @@ impl Follower {
             figures.figures = figures.figures.beside(&exact);
         }
         let foreign_configuration = self.board.foreign_configuration(interval);
-        let followed = Followed { evaluation, figures, foreign_configuration, heard: interval.heard };
+        let followed = Followed {
+            evaluation,
+            figures,
+            foreign_configuration,
+            heard: interval.heard,
+            passed: Passed::of(interval),
+        };
         self.happened.push(Happening::Interval(Box::new(followed)));
     }
 

@@ -28,6 +28,8 @@ pub struct Report {
     pub totals: Totals,
     /// The measurement point's own number.
     pub point: u32,
+    /// How often the point had started, as far as it counts.
+    pub boot_epoch: u32,
     /// When the interval ended, if the point knows.
     pub time: Option<AbsoluteTime>,
     /// Identifier of the end's configuration.

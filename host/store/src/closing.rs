@@ -2,9 +2,10 @@
 
 use crate::folder::{StoreError, length};
 use crate::table::Table;
-use deltaline_collect::collector::Collector;
+use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::feed::{Recording, Source};
-use deltaline_collect::follower::{Follower, Happening};
+use deltaline_collect::follower::{Followed, Follower, Happening};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,72 +18,104 @@ pub(crate) struct Recorded {
     /// How many bytes it had, or fewer.
     pub(crate) length: u64,
     pub(crate) table: Table,
+    /// What segments have come to in its end, where control frames are signed.
+    pub(crate) passed: BTreeMap<u32, Passed>,
     /// Whether nothing more can come of its intervals, going by what was recorded behind it.
     pub(crate) is_settled: bool,
 }
 
 /// What recordings that follow each other hold.
+#[derive(Default)]
 pub(crate) struct Reading {
     /// All of them, in order.
     pub(crate) recorded: Vec<Recorded>,
     /// Those whose end was torn.
     pub(crate) torn: Vec<PathBuf>,
+    /// Control frames that were left out because they are older than what their points have reported.
+    pub(crate) replayed: u64,
+    /// Of segments of which for long nothing else came.
+    pub(crate) starved: Vec<String>,
 }
 
 /// Where a recording begins.
 struct Beginning {
     /// Its place among the recordings.
     place: usize,
-    /// When its first frame came, as [`Follower::passed`] and [`Follower::elapsed`] say: the time of day may be set, even within a recording.
-    passed: Duration,
+    /// When its first frame came, as [`Follower::age`] and [`Follower::elapsed`] say: the time of day may be set, even within a recording.
+    at: Duration,
     elapsed: Duration,
 }
 
-/// Reads recordings that follow each other.
-pub(crate) fn read(paths: &[PathBuf], collector: Collector) -> Result<Reading, StoreError> {
+/// Reads recordings that follow each other, and those in front of which segments have come to `passed`.
+pub(crate) fn read(
+    paths: &[PathBuf],
+    passed: BTreeMap<u32, Passed>,
+    collector: Collector,
+) -> Result<Reading, StoreError> {
     // What is written to them from now on may be read, or may not.
     let lengths = paths.iter().map(|path| length(path)).collect::<Result<Vec<_>, _>>()?;
     let source = Source::Recording(Recording::of_captures(paths.iter().cloned()));
-    let mut follower = Follower::new(source, collector, Duration::ZERO);
-    let mut tables: Vec<Table> = paths.iter().map(|_| Table::default()).collect();
-    let mut beginnings = vec![];
+    let mut follower = Follower::new(source, collector.behind(&passed), Duration::ZERO);
+    let mut parts: Vec<Part> = paths.iter().map(|_| Part::default()).collect();
+    let (mut beginnings, mut starved) = (vec![], vec![]);
     let mut is_over = false;
     while !is_over {
         let happenings = follower.next_happenings().map_err(StoreError::Follow)?;
-        let (passed, elapsed) = (follower.passed(), follower.elapsed());
+        let (at, elapsed) = (follower.age(), follower.elapsed());
         // Of recordings one frame is taken at a time.
         if let Source::Recording(recording) = follower.source()
             && let Some(path) = recording.begun().get(beginnings.len())
             && let Some(place) = paths.iter().position(|each| each == path)
         {
-            beginnings.push(Beginning { place, passed, elapsed });
+            beginnings.push(Beginning { place, at, elapsed });
         }
         is_over = happenings.iter().any(|happening| matches!(happening, Happening::End));
-        take(&happenings, &beginnings, &mut tables);
+        starved.extend(happenings.iter().filter_map(|happening| match happening {
+            Happening::Starved { reason, .. } => Some(reason.clone()),
+            _ => None,
+        }));
+        take(&happenings, &beginnings, &mut parts);
     }
     let elapsed = follower.elapsed();
     let torn = match follower.source() {
         Source::Recording(recording) => recording.torn().to_vec(),
         Source::Serial(_) | Source::Interface(_) => vec![],
     };
-    let (happenings, _) = follower.finish();
-    take(&happenings, &beginnings, &mut tables);
-    let recorded = paths.iter().zip(lengths).zip(tables).enumerate();
-    let recorded = recorded.map(|(place, ((path, length), table))| {
+    let (happenings, counts) = follower.finish();
+    take(&happenings, &beginnings, &mut parts);
+    let mut passed = passed;
+    let recorded = paths.iter().zip(lengths).zip(parts).enumerate();
+    let recorded = recorded.map(|(place, ((path, length), part))| {
+        part.passed.iter().for_each(|(segment, later)| {
+            passed.entry(*segment).and_modify(|passed| passed.follow(later)).or_insert(*later);
+        });
         let next = beginnings.iter().find(|next| next.place > place);
         let is_settled = next.is_some_and(|next| next.elapsed.saturating_add(SETTLED) <= elapsed);
-        Recorded { path: path.clone(), length, table, is_settled }
+        Recorded { path: path.clone(), length, table: part.table, passed: passed.clone(), is_settled }
     });
-    Ok(Reading { recorded: recorded.collect(), torn })
+    Ok(Reading { recorded: recorded.collect(), torn, replayed: counts.replayed, starved })
 }
 
-/// Puts each interval into the table of the recording that holds its last control frame.
-fn take(happenings: &[Happening], beginnings: &[Beginning], tables: &mut [Table]) {
+/// What belongs to a recording.
+#[derive(Default)]
+struct Part {
+    table: Table,
+    /// What segments come to in it, by signed intervals.
+    passed: BTreeMap<u32, Passed>,
+}
+
+/// Puts each interval to the recording that holds its last control frame.
+fn take(happenings: &[Happening], beginnings: &[Beginning], parts: &mut [Part]) {
     for happening in happenings {
         let Happening::Interval(followed) = happening else { continue };
-        let holder = beginnings.iter().rev().find(|beginning| beginning.passed <= followed.heard);
-        if let Some(table) = holder.and_then(|holder| tables.get_mut(holder.place)) {
-            table.push(&followed.figures);
+        let Followed { figures, heard, passed, .. } = &**followed;
+        let holder = beginnings.iter().rev().find(|beginning| beginning.at <= *heard);
+        if let Some(part) = holder.and_then(|holder| parts.get_mut(holder.place)) {
+            part.table.push(figures);
+            if figures.authenticated {
+                let known = part.passed.entry(figures.segment).or_insert(*passed);
+                known.follow(passed);
+            }
         }
     }
 }

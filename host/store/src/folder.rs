@@ -3,7 +3,8 @@
 use crate::closing::{self, Reading, Recorded};
 use crate::table::{Filter, Table};
 use crate::table_file;
-use deltaline_collect::collector::Collector;
+use bytes::Bytes;
+use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
 use parquet::errors::ParquetError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,6 +62,10 @@ pub struct Work {
     pub open: Vec<PathBuf>,
     /// Recordings whose end is torn, because the program or the machine was ended.
     pub torn: Vec<PathBuf>,
+    /// Control frames, in all recordings that were read, that were left out because they are older than what their points had reported.
+    pub replayed: u64,
+    /// What is to be said of segments of which for long nothing else came.
+    pub starved: Vec<String>,
 }
 
 /// A store's folder.
@@ -142,7 +147,9 @@ impl Folder {
     pub fn close(&mut self, all: bool, collector: impl Fn() -> Collector) -> Result<Work, StoreError> {
         let mut work = Work::default();
         for run in self.runs.clone() {
-            let Reading { recorded, torn } = self.open_ones(&run, &collector)?;
+            let Reading { recorded, torn, replayed, starved } = self.open_ones(&run, &collector)?;
+            work.replayed += replayed;
+            work.starved.extend(starved);
             work.torn.extend(torn.into_iter().filter(|path| !self.is_closed(path)));
             for each in recorded {
                 if self.is_closed(&each.path) {
@@ -153,7 +160,7 @@ impl Folder {
                     continue;
                 }
                 work.intervals += each.table.rows.len();
-                self.add(&stem(&each.path), each.length, each.table)?;
+                self.add(&stem(&each.path), each.length, each.table, &each.passed)?;
                 work.closed.push(each.path);
             }
         }
@@ -231,16 +238,22 @@ impl Folder {
         Ok(whole)
     }
 
-    /// Writes the table of a recording that had so many bytes into a file that is called after it, after a check of its contents, and after
-    /// that number. What there was of it before goes.
+    /// Writes the table of a recording that had so many bytes, and what segments had come to in its end, into a file that is called after it, after a
+    /// check of its contents, and after that number. What there was of it before goes.
     ///
     /// # Errors
     ///
     /// [`StoreError`].
-    pub fn add(&mut self, name: &str, length: u64, table: Table) -> Result<(), StoreError> {
+    pub fn add(
+        &mut self,
+        name: &str,
+        length: u64,
+        table: Table,
+        passed: &BTreeMap<u32, Passed>,
+    ) -> Result<(), StoreError> {
         let failed = |reason| StoreError::Io { path: self.path.join(name), reason };
         let mut bytes = vec![];
-        table_file::write(table, &mut bytes)
+        table_file::write(table, passed, &mut bytes)
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
         let path = self.path.join(format!("{name}.{}-{length}.parquet", check(&bytes)));
         // It appears whole, and on the disk, or not at all.
@@ -269,19 +282,44 @@ impl Folder {
     /// Reads the recordings of a run that are not closed, and the one before: intervals may have begun in it.
     fn open_ones(&self, run: &[PathBuf], collector: &impl Fn() -> Collector) -> Result<Reading, StoreError> {
         let Some(first) = run.iter().position(|path| !self.is_closed(path)) else {
-            return Ok(Reading { recorded: vec![], torn: vec![] });
+            return Ok(Reading::default());
         };
-        closing::read(&run[first.saturating_sub(1)..], collector())
+        let (collector, recordings) = (collector(), &run[first.saturating_sub(1)..]);
+        let passed =
+            if collector.wants_signed() { self.passed_before(&recordings[0])? } else { BTreeMap::new() };
+        closing::read(recordings, passed, collector)
+    }
+
+    /// What segments had come to in front of a recording, by the newest file of numbers before it that says so.
+    fn passed_before(&self, recording: &Path) -> Result<BTreeMap<u32, Passed>, StoreError> {
+        let recording = stem(recording);
+        let own = parts(&recording);
+        let named = self.tables.iter().map(|(name, closed)| (parts(name), &closed.path));
+        let mut before: Vec<_> = named.filter(|(other, _)| other.0 == own.0 && *other < own).collect();
+        before.sort();
+        for (_, path) in before.into_iter().rev() {
+            let passed = table_file::passed(whole(path)?)
+                .map_err(|reason| StoreError::Table { path: path.into(), reason })?;
+            if !passed.is_empty() {
+                return Ok(passed);
+            }
+        }
+        Ok(BTreeMap::new())
     }
 }
 
-/// Reads what is asked for of a file, all of whose bytes are what its name says.
+/// Reads what is asked for of a file.
 fn load(path: &Path, filter: &Filter) -> Result<Table, StoreError> {
+    table_file::read(whole(path)?, filter).map_err(|reason| StoreError::Table { path: path.into(), reason })
+}
+
+/// A file's bytes, which are what its name says.
+fn whole(path: &Path) -> Result<Bytes, StoreError> {
     let bytes = fs::read(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
     if named(&stem(path)).1 != check(&bytes) {
         return Err(StoreError::Damaged { path: path.into() });
     }
-    table_file::read(bytes.into(), filter).map_err(|reason| StoreError::Table { path: path.into(), reason })
+    Ok(bytes.into())
 }
 
 /// What the name of a file of numbers says: its recording without ending, the check of its contents, and how many bytes the recording had. One

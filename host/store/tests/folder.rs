@@ -6,12 +6,14 @@ use deltaline_collect::collector::Collector;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Role;
 use deltaline_store::{Filter, Folder, Row, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -22,8 +24,20 @@ const BEGINNING: u64 = 1_790_000_000 * SECOND;
 /// The control frames of so many intervals of a second each, with the times when they were captured. The receiver's come a second
 /// behind the sender's, so that every cut between recordings goes through an interval.
 fn frames(intervals: u32) -> Vec<(u64, Vec<u8>)> {
-    let configuration = Configuration::new(Settings { rows: 16, ..Settings::default() }).unwrap();
+    frames_of(0, intervals, None)
+}
+
+/// The same of any segment, signed with a key if there is one.
+fn frames_of(segment: u32, intervals: u32, key: Option<Key>) -> Vec<(u64, Vec<u8>)> {
+    let settings = Settings { segment, rows: 16, ..Settings::default() };
+    let configuration = Configuration::new(settings).unwrap();
     let mut points = [Role::Sender, Role::Receiver].map(|role| MeasurementPoint::new(&configuration, role));
+    if key.is_some() {
+        for point in &mut points {
+            point.set_boot_epoch(5);
+            point.set_key(key.clone());
+        }
+    }
     let mut frames = vec![];
     for interval in 0..intervals {
         for (end, point) in points.iter_mut().enumerate() {
@@ -205,6 +219,47 @@ fn files_of_numbers_are_as_readable_as_recordings() {
         .collect();
     assert_eq!(modes.len(), 2);
     assert_eq!(modes[0], modes[1]);
+}
+
+/// Behind 200 genuine seconds, signed frames of 600 earlier intervals that nobody recorded are sent again, and the genuine ones are held back; another
+/// segment goes on. What is refused of the whole is refused by a store that is closed, and cleared, as it goes.
+#[test]
+fn old_frames_that_come_for_long_are_never_stored_as_new() {
+    let key = Key::new(NonZeroU16::MIN, [7; 16]);
+    let mut keys = Keys::default();
+    assert!(keys.add(key.clone()));
+    let collector = || Collector::default().authenticated_by(keys.clone());
+    let number = |frame: &[u8]| u64::from(u32::from_be_bytes(frame[20..24].try_into().unwrap()));
+    let mut all = vec![];
+    for (_, frame) in frames_of(1, 800, Some(key.clone())) {
+        // 600 to 799 are genuine.
+        all.push(((number(&frame) + 200) % 800, frame));
+    }
+    all.extend(frames_of(2, 800, Some(key.clone())).into_iter().map(|(_, frame)| (number(&frame), frame)));
+    all.sort_by_key(|(second, _)| *second);
+    let folder = TempDir::new().unwrap();
+    let mut starved = vec![];
+    for now in [350, 550, 750, 800] {
+        for begins in (0..now).step_by(200).filter(|begins| now - begins <= 400) {
+            let of_file = all.iter().filter(|(second, _)| (begins..now.min(begins + 200)).contains(second));
+            let frames: Vec<_> =
+                of_file.map(|(second, frame)| (BEGINNING + second * SECOND, frame.clone())).collect();
+            fs::write(name(folder.path(), begins as usize / 10), recording(&frames)).unwrap();
+        }
+        let mut opened = Folder::open(folder.path()).unwrap();
+        let work = opened.close(false, collector).unwrap();
+        starved.push((work.starved.len(), work.replayed > 0));
+        opened.remove(Duration::ZERO).unwrap();
+        let table = opened.read(&Filter::default(), collector).unwrap();
+        assert!(table.rows.iter().all(|row| row.authenticated));
+        let of = |segment| {
+            let rows = table.rows.iter().filter(move |row| row.segment == segment);
+            rows.map(|row| row.interval).collect::<Vec<_>>()
+        };
+        assert_eq!(of(1), (600..800).collect::<Vec<_>>(), "{now} s");
+        assert_eq!(of(2), (0..now as u32).collect::<Vec<_>>(), "{now} s");
+    }
+    assert_eq!(starved, [(1, true); 4]);
 }
 
 /// The clock is set back, long before and within a recording, as a boot with a wrong clock ends. Recordings of 200 seconds are called after what

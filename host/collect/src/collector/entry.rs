@@ -223,6 +223,7 @@ impl Assembly {
         Report {
             totals: common.totals,
             point: common.point,
+            boot_epoch: common.boot_epoch,
             time: common.time,
             configuration: common.configuration,
             mixing: common.mixing,

@@ -2,6 +2,7 @@
 
 use super::entry::{Entry, common, digest};
 use super::limits::Limits;
+use super::passed::Passed;
 use super::{LAG, MANY_REPLAYED};
 use crate::pair::Interval;
 use crate::verdict::{self, Doubt, Expected, Refused, Void};
@@ -20,7 +21,7 @@ pub(super) const SEGMENT_BYTES: usize = 4096;
 const HALF: u32 = 1 << 31;
 
 /// Whether a number is later than another one.
-fn is_ahead(number: u32, other: u32) -> bool {
+pub(super) fn is_ahead(number: u32, other: u32) -> bool {
     (number.wrapping_sub(other) as i32) > 0
 }
 
@@ -112,6 +113,19 @@ impl Segment {
             refused,
             whole: [None; 2],
             heard,
+        }
+    }
+
+    /// A segment of which nothing is pending, and which has come so far.
+    pub(super) fn behind(passed: &Passed, heard: Duration) -> Self {
+        let Passed { last, ends } = *passed;
+        let times = ends.map(|end| end?.time);
+        Segment {
+            times,
+            epochs: ends.map(|end| end.map_or(0, |end| end.boot_epoch)),
+            passed: ends.map(|end| Some(end?.number)),
+            floors: times,
+            ..Segment::new(last.wrapping_add(1), last, BTreeMap::new(), heard)
         }
     }
 
