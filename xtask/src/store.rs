@@ -103,7 +103,12 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
     let mut whole = Summing::new(i64::MAX);
     // Sums of means as DuckDB makes them.
     let mut sums: Vec<[i128; 7]> = vec![[0, 0, 0, 0, 0, i128::MAX, 0]; SEGMENTS as usize];
+    let mut unread = Ok(());
     folder.each(&Filter::default(), none, |table| {
+        let table = match table {
+            Ok(table) => table,
+            Err(error) => return unread = Err(error),
+        };
         whole.add(&table);
         for row in &table.rows {
             let Some(sum) = sums.get_mut(row.segment as usize) else { continue };
@@ -120,7 +125,8 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
             sum[5] = sum[5].min(row.reported.into());
             sum[6] = sum[6].max(row.reported.into());
         }
-    })?;
+    });
+    unread?;
     let middle = Instant::now();
     let one = folder.read(&Filter { segment: Some(ONE), reported: None }, none)?;
     let history: i128 = (0..)

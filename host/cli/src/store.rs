@@ -37,7 +37,8 @@ pub(crate) struct Believed {
     /// Of recordings that are not closed yet, take control frames of this design alone: a file, or the name of a shipped one
     #[arg(long, value_name = "DESIGN")]
     design: Option<String>,
-    /// Take intervals whose control frames were all signed; the file of keys
+    /// Take intervals whose control frames were all signed: with a key of this file in recordings that are not closed yet, and in closed ones with one
+    /// that `store` was given
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 }
@@ -136,8 +137,9 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
 pub(crate) fn failure(folder: &Path, error: StoreError) -> Failure {
     match error {
         StoreError::Follow(error) => error_at(&folder.display().to_string(), error),
-        StoreError::Io { .. } | StoreError::Table { .. } | StoreError::Damaged { .. } => {
-            Failure::new(Exit::Input, error)
-        }
+        StoreError::Io { .. }
+        | StoreError::Table { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::NoFile { .. } => Failure::new(Exit::Input, error),
     }
 }

@@ -7,10 +7,13 @@ use bytes::Bytes;
 use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
 use parquet::errors::ParquetError;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
@@ -42,6 +45,12 @@ pub enum StoreError {
     )]
     Damaged {
         /// The file.
+        path: PathBuf,
+    },
+    /// What has the name of a recording or of a file of numbers is neither.
+    #[error("{}: is no regular file; move it out of the folder", path.display())]
+    NoFile {
+        /// Its name.
         path: PathBuf,
     },
     /// A recording cannot be read.
@@ -191,31 +200,33 @@ impl Folder {
         Ok(removed)
     }
 
-    /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
+    /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
+    /// be read, why.
     pub fn each(
         &self,
         filter: &Filter,
         collector: impl Fn() -> Collector,
-        mut take: impl FnMut(Table),
-    ) -> Result<(), StoreError> {
+        mut take: impl FnMut(Result<Table, StoreError>),
+    ) {
         let copies = self.copies();
         for path in self.tables.values().map(|closed| &closed.path).filter(|path| !copies.contains(path)) {
-            take(load(path, filter)?);
+            take(load(path, filter));
         }
         for run in &self.runs {
-            let recorded = self.open_ones(run, &collector)?.recorded;
+            let recorded = match self.open_ones(run, &collector) {
+                Ok(reading) => reading.recorded,
+                Err(error) => {
+                    take(Err(error));
+                    continue;
+                }
+            };
             for Recorded { path, mut table, .. } in recorded {
                 if !self.is_closed(&path) {
                     table.rows.retain(|row| filter.takes(row.segment, row.reported));
-                    take(table);
+                    take(Ok(table));
                 }
             }
         }
-        Ok(())
     }
 
     /// Files of numbers with the same contents as another one, by the checks in their names: those of a recording that was copied. They
@@ -232,8 +243,13 @@ impl Folder {
     ///
     /// [`StoreError`].
     pub fn read(&self, filter: &Filter, collector: impl Fn() -> Collector) -> Result<Table, StoreError> {
-        let mut whole = Table::default();
-        self.each(filter, collector, |table| whole.append(table))?;
+        let mut whole = Ok(Table::default());
+        self.each(filter, collector, |table| match (&mut whole, table) {
+            (Ok(whole), Ok(table)) => whole.append(table),
+            (Ok(_), Err(error)) => whole = Err(error),
+            (Err(_), _) => {}
+        });
+        let mut whole = whole?;
         whole.sort();
         Ok(whole)
     }
@@ -298,7 +314,8 @@ impl Folder {
         let mut before: Vec<_> = named.filter(|(other, _)| other.0 == own.0 && *other < own).collect();
         before.sort();
         for (_, path) in before.into_iter().rev() {
-            let passed = table_file::passed(whole(path)?)
+            let bytes = whole(path)?;
+            let passed = unwinding(|| table_file::passed(bytes))
                 .map_err(|reason| StoreError::Table { path: path.into(), reason })?;
             if !passed.is_empty() {
                 return Ok(passed);
@@ -310,11 +327,36 @@ impl Folder {
 
 /// Reads what is asked for of a file.
 fn load(path: &Path, filter: &Filter) -> Result<Table, StoreError> {
-    table_file::read(whole(path)?, filter).map_err(|reason| StoreError::Table { path: path.into(), reason })
+    let bytes = whole(path)?;
+    unwinding(|| table_file::read(bytes, filter))
+        .map_err(|reason| StoreError::Table { path: path.into(), reason })
+}
+
+thread_local! {
+    /// A panic of this thread is caught, and said as what it comes from.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Reads a Parquet file. Anybody can give a file the right check, and the library panics at some whose parts contradict each other.
+fn unwinding<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |about| {
+            if !IS_CAUGHT.get() {
+                before(about);
+            }
+        }));
+    });
+    IS_CAUGHT.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(read));
+    IS_CAUGHT.set(false);
+    result.unwrap_or_else(|_| Err(ParquetError::General("damaged: its parts contradict each other".into())))
 }
 
 /// A file's bytes, which are what its name says.
 fn whole(path: &Path) -> Result<Bytes, StoreError> {
+    length(path)?;
     let bytes = fs::read(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
     if named(&stem(path)).1 != check(&bytes) {
         return Err(StoreError::Damaged { path: path.into() });
@@ -330,10 +372,10 @@ fn named(stem: &str) -> (&str, &str, u64) {
     (recording, check, length.parse().unwrap_or(u64::MAX))
 }
 
-/// How many bytes a recording has.
+/// How many bytes a file has. A pipe would be waited for.
 pub(crate) fn length(path: &Path) -> Result<u64, StoreError> {
     let about = fs::metadata(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
-    Ok(about.len())
+    if about.is_file() { Ok(about.len()) } else { Err(StoreError::NoFile { path: path.into() }) }
 }
 
 /// The check of these contents.
