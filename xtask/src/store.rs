@@ -48,7 +48,7 @@ pub(crate) fn check(rows: u64) -> Result<(), Failure> {
     let start = Instant::now();
     for hour in 0..rows.div_ceil(HOUR) {
         let rows = HOUR.min(rows - hour * HOUR);
-        folder.add(&format!("north-{hour:04}"), table(hour, rows, &mut random))?;
+        folder.add(&format!("north-{hour:04}"), 0, table(hour, rows, &mut random), &Default::default())?;
     }
     eprintln!("written in {:.1} s", start.elapsed().as_secs_f64());
     let bytes: u64 =
@@ -103,7 +103,12 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
     let mut whole = Summing::new(i64::MAX);
     // Sums of means as DuckDB makes them.
     let mut sums: Vec<[i128; 7]> = vec![[0, 0, 0, 0, 0, i128::MAX, 0]; SEGMENTS as usize];
+    let mut unread = Ok(());
     folder.each(&Filter::default(), none, |table| {
+        let table = match table {
+            Ok(table) => table,
+            Err(error) => return unread = Err(error),
+        };
         whole.add(&table);
         for row in &table.rows {
             let Some(sum) = sums.get_mut(row.segment as usize) else { continue };
@@ -120,7 +125,8 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
             sum[5] = sum[5].min(row.reported.into());
             sum[6] = sum[6].max(row.reported.into());
         }
-    })?;
+    });
+    unread?;
     let middle = Instant::now();
     let one = folder.read(&Filter { segment: Some(ONE), reported: None }, none)?;
     let history: i128 = (0..)

@@ -142,7 +142,7 @@ struct EndOutput {
     /// Whether cells have digest sums.
     digests: bool,
     fragments: u16,
-    missing: Vec<u16>,
+    missing: u16,
 }
 
 /// Absolute time.
@@ -339,7 +339,7 @@ fn ends(interval: &Interval) -> impl Iterator<Item = EndOutput> {
         banks: report.prefixes.map_or(vec![], |prefixes| prefixes.lengths().to_vec()),
         digests: report.shape.has_digests,
         fragments: report.fragments,
-        missing: report.missing.clone(),
+        missing: report.missing,
     };
     let sender = interval.sender.as_ref().map(|report| of(Role::Sender, report));
     let receiver = interval.receiver.as_ref().map(|report| of(Role::Receiver, report));
@@ -378,7 +378,7 @@ fn ends_table(ends: impl Iterator<Item = EndOutput>) -> String {
             end.unmeasured.to_string(),
             end.bad.to_string(),
             or_none((!end.flags.is_empty()).then_some(end.flags), |flags| flags.join(" ")),
-            format!("{}/{}", usize::from(end.fragments) - end.missing.len(), end.fragments),
+            format!("{}/{}", end.fragments.saturating_sub(end.missing), end.fragments),
         ]);
     }
     format!("{table}\n")
@@ -420,7 +420,10 @@ fn frame_warnings(collected: &Collected, files: &[(String, u64)]) -> Vec<String>
                     ));
                 }
             }
-            Problem::Void { .. } | Problem::Doubt { .. } | Problem::Again { .. } => {}
+            Problem::Void { .. }
+            | Problem::Doubt { .. }
+            | Problem::Again { .. }
+            | Problem::Starved { .. } => {}
         }
     }
     if counts.unauthentic > NAMED {

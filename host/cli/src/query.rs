@@ -69,16 +69,32 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         table.rows.retain(|row| row.authenticated || !believed.wants_signed());
         table
     };
+    // What cannot be read is left out with its reason.
+    let mut exit = Exit::Done;
+    let mut left_out = |error| {
+        let failure = failure(folder, error);
+        report::say(&format!("{}; its intervals are left out", failure.message));
+        exit = failure.exit;
+    };
     let (text, is_empty) = if let Some(every) = every {
         let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
-        let read = || opened.each(&filter, collectors, |table| summing.add(&believe(table)));
-        working("reading intervals", read).map_err(failed)?;
+        let take = |table| match table {
+            Ok(table) => summing.add(&believe(table)),
+            Err(error) => left_out(error),
+        };
+        working("reading intervals", || opened.each(&filter, collectors, take));
         let sums = summing.finish();
         let output = SumsOutput { schema: Schema::of("query"), sums: sums.iter().map(Into::into).collect() };
         (if *json { Shown::Sums(output) } else { Shown::Text(table_of_sums(&sums)) }, sums.is_empty())
     } else {
-        let read = || opened.read(&filter, collectors);
-        let table = believe(working("reading intervals", read).map_err(failed)?);
+        let mut whole = Table::default();
+        let take = |table| match table {
+            Ok(table) => whole.append(believe(table)),
+            Err(error) => left_out(error),
+        };
+        working("reading intervals", || opened.each(&filter, collectors, take));
+        whole.sort();
+        let table = whole;
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
@@ -92,9 +108,11 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         let message =
             format!("{}: holds no such interval; ask for another segment or time", folder.display());
         report::say(&message);
-        return Ok(Exit::NotIdentifiable);
+        if exit == Exit::Done {
+            exit = Exit::NotIdentifiable;
+        }
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 enum Shown {

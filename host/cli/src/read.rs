@@ -91,9 +91,6 @@ const ROWS: u64 = 24;
 /// Corrupted frames and messages that are named one by one.
 const NAMED: u64 = 10;
 
-/// So many replayed control frames in a row, and no interval, are spoken of.
-const MANY_REPLAYED: u64 = 64;
-
 /// A line of the JSON output.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -122,8 +119,9 @@ enum Line<'a> {
     },
     /// The source has begun anew: intervals count from zero again.
     Restart,
-    /// Nothing but old control frames has come for a while.
+    /// Nothing but old control frames has come of a segment since its last interval.
     Replayed {
+        segment: u32,
         frames: u64,
     },
     /// Nothing has come for a while.
@@ -198,7 +196,6 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
         arguments,
         metrics,
         counts: Counts::default(),
-        replays: Replays::default(),
         exit: Exit::Done,
         is_over: false,
         is_closed: false,
@@ -244,21 +241,10 @@ struct Printer<'a> {
     arguments: &'a Read,
     metrics: Option<Served>,
     counts: Counts,
-    replays: Replays,
     exit: Exit,
     is_over: bool,
     /// Nobody reads standard output any more: what is under way is no longer of interest, and not missing.
     is_closed: bool,
-}
-
-/// Replayed control frames since the last interval.
-#[derive(Default)]
-struct Replays {
-    /// Intervals when it was looked last.
-    accepted: u64,
-    /// Replayed frames then.
-    since: u64,
-    is_said: bool,
 }
 
 impl Printer<'_> {
@@ -297,28 +283,7 @@ impl Printer<'_> {
             );
         }
         self.counts.left_out = left_out;
-        self.look_for_replay()?;
         self.metrics.iter_mut().try_for_each(|metrics| metrics.left_out(&left_out))
-    }
-
-    /// Says when nothing but old control frames has come for long: frames that are replayed may have higher numbers than those that are
-    /// due, which then pass for old ones themselves.
-    fn look_for_replay(&mut self) -> Result<(), Failure> {
-        let Replays { accepted, since, is_said } = &mut self.replays;
-        let intervals = self.counts.intervals;
-        if *accepted != intervals {
-            (*accepted, *since, *is_said) = (intervals, self.counts.left_out.replayed, false);
-        }
-        if self.counts.left_out.replayed - *since < MANY_REPLAYED || *is_said {
-            return Ok(());
-        }
-        *is_said = true;
-        self.exit = Exit::gravest([self.exit, Exit::Void]);
-        self.say(
-            "nothing but control frames older than what their points have reported has come for long: either somebody sends old \
-             frames again, or has done so and the points' own pass for old ones since; if intervals are missing, start both points and `read` again",
-        );
-        self.line(&Line::Replayed { frames: self.counts.left_out.replayed })
     }
 
     fn print(&mut self, happening: &Happening, follower: &mut Follower) -> Result<(), Failure> {
@@ -328,6 +293,11 @@ impl Printer<'_> {
             Happening::Again(what) => {
                 self.say(what);
                 self.line(&Line::Again { reason: what })
+            }
+            Happening::Starved { segment, frames, reason } => {
+                self.exit = Exit::gravest([self.exit, Exit::Void]);
+                self.say(reason);
+                self.line(&Line::Replayed { segment: *segment, frames: *frames })
             }
             Happening::Restart(restart) => {
                 self.counts.restarts += 1;
@@ -426,7 +396,7 @@ impl Printer<'_> {
     }
 
     fn interval(&mut self, followed: &Followed, has_truth: bool) -> Result<(), Failure> {
-        let Followed { evaluation, figures, foreign_configuration } = followed;
+        let Followed { evaluation, figures, foreign_configuration, .. } = followed;
         self.exit = Exit::gravest([self.exit, Exit::after_interval(evaluation)]);
         if let Some((other, own)) = foreign_configuration {
             self.exit = Exit::gravest([self.exit, Exit::Configuration]);

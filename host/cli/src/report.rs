@@ -62,7 +62,8 @@ pub(crate) fn print_json_line(result: &impl Serialize) -> Result<bool, Failure> 
 
 /// Writes a message to standard error; if that fails there is nobody to tell.
 pub(crate) fn say(message: &str) {
-    let _ = writeln!(io::stderr(), "deltaline: {}", printable(message));
+    // Names may hold ends of lines: what follows one does not look like a message of its own.
+    let _ = writeln!(io::stderr(), "deltaline: {}", printable(message).replace('\n', "\n  "));
 }
 
 /// A text with escapes in the place of control characters, ends of lines and tabulators left out.

@@ -37,7 +37,8 @@ pub(crate) struct Believed {
     /// Of recordings that are not closed yet, take control frames of this design alone: a file, or the name of a shipped one
     #[arg(long, value_name = "DESIGN")]
     design: Option<String>,
-    /// Take intervals whose control frames were all signed; the file of keys
+    /// Take intervals whose control frames were all signed: with a key of this file in recordings that are not closed yet, and in closed ones with one
+    /// that `store` was given
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 }
@@ -86,6 +87,7 @@ struct Output {
     removed: Vec<String>,
     open: Vec<String>,
     torn: Vec<String>,
+    replayed: u64,
 }
 
 pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
@@ -106,12 +108,16 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         removed: names(&work.removed),
         open: names(&work.open),
         torn: names(&work.torn),
+        replayed: work.replayed,
     };
     believed.mention_forgery();
     for torn in &output.torn {
         report::say(&format!(
             "{torn}: its end is torn, as when a program is killed while it writes: what is whole is taken"
         ));
+    }
+    for starved in &work.starved {
+        report::say(&format!("{}: {starved}", output.folder));
     }
     if *json {
         report::print_json(&output)?;
@@ -124,15 +130,16 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
             output.removed.len()
         ))?;
     }
-    Ok(Exit::Done)
+    Ok(if work.starved.is_empty() { Exit::Done } else { Exit::Void })
 }
 
 /// What is wrong with a store, by exit code.
 pub(crate) fn failure(folder: &Path, error: StoreError) -> Failure {
     match error {
         StoreError::Follow(error) => error_at(&folder.display().to_string(), error),
-        StoreError::Io { .. } | StoreError::Table { .. } | StoreError::Damaged { .. } => {
-            Failure::new(Exit::Input, error)
-        }
+        StoreError::Io { .. }
+        | StoreError::Table { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::NoFile { .. } => Failure::new(Exit::Input, error),
     }
 }

@@ -53,7 +53,10 @@ fn every_key_is_described() {
     keys(&measured.json(), &mut all);
     for (name, arguments) in commands {
         let result = run(arguments).json();
-        assert_eq!(result["schema"], json!({ "name": name, "version": 1 }));
+        assert_eq!(
+            result["schema"],
+            json!({ "name": name, "version": if name == "decode" { 2 } else { 1 } })
+        );
         keys(&result, &mut all);
     }
     let read = lines(&run(&["read", "--json", &frames]).output);

@@ -161,6 +161,36 @@ fn numbers_that_come_again_are_left_out_with_the_remedy() {
     assert_eq!(of("end")[0]["replayed"], 8);
 }
 
+/// Old frames of a segment are sent again while another segment is measured as ever: that segment's intervals do not hide it.
+#[test]
+fn a_segment_of_which_only_replays_come_is_named_while_another_lives() {
+    let folder = Folder::new();
+    let (file, keys) = key_file(&folder, "keys", 1);
+    let all = frames(Some(&keys[0]), None);
+    let (sent, received) = all.split_at(all.len() / 2);
+    let starved: Vec<Packet> = sent.iter().zip(received).flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
+    let living = starved.iter().cloned().map(|mut frame| {
+        frame.data[16..20].copy_from_slice(&7u32.to_be_bytes());
+        keys[0].sign(&mut frame.data);
+        frame
+    });
+    // In front of each frame of the other segment, eight of the same start's run before: 96 frames in all.
+    let old = starved[..8].iter().cloned().map(|mut frame| {
+        frame.data[60] ^= 1;
+        keys[0].sign(&mut frame.data);
+        frame
+    });
+    let old: Vec<Packet> = old.collect();
+    let replayed = living.flat_map(|frame| old.iter().cloned().chain([frame]));
+    let path = folder.frames("starved.pcapng", &starved.iter().cloned().chain(replayed).collect::<Vec<_>>());
+    let run = run(&["read", "--json", &path, "--key", &file]);
+    run.told(5, &["segment 0: its last 64 control frames were all older", "start both points"]);
+    let lines: Vec<Value> = run.output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    assert_eq!((of("interval").len(), of("end")[0]["replayed"].as_u64()), (12, Some(96)));
+    assert_eq!((of("replayed").len(), &of("replayed")[0]["segment"]), (1, &0.into()));
+}
+
 #[test]
 fn nothing_authentic_is_no_result() {
     let folder = Folder::new();

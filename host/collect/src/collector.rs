@@ -70,6 +70,7 @@
 //!   a segment, the other end goes on in the epoch that it has: without keys. With keys, live, no number comes again in
 //!   an epoch, whatever the other end does: a point signs whatever number its delimiters have, and what it signed before
 //!   they started over would pass for new.
+//!   With keys, recordings hold no earlier start behind a later one of the same end either.
 //! * Of segments, pending intervals and bytes there are at most as many as [`Limits`] say. No state is kept by
 //!   point. To make room, the oldest of what is in quarantine goes first; to make room for a segment, one of which nothing has come for
 //!   a [long time](Limits::silence). A frame takes the same work however many are kept, but for the
@@ -103,6 +104,7 @@ use deltaline_model::wire::authentication::{Keys, Unauthentic};
 use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role};
 use entry::{ENTRY_BYTES, Entry, Taken, most_bytes};
 pub use limits::{Allowed, Limits};
+pub use passed::{End, Passed};
 use quarantine::Quarantine;
 use segment::{HandedOut, Place, SEGMENT_BYTES, Segment};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,6 +113,7 @@ use thiserror::Error;
 
 mod entry;
 mod limits;
+mod passed;
 mod quarantine;
 mod segment;
 
@@ -120,6 +123,9 @@ pub const LAG: usize = 4;
 
 /// Problems that are kept by name until they are taken; further ones are counted.
 pub const MOST_PROBLEMS: usize = 1000;
+
+/// So many replayed control frames of a segment in a row, and no interval, are spoken of.
+pub const MANY_REPLAYED: u64 = 64;
 
 /// Gathers control frames.
 #[derive(Clone, Debug, Default)]
@@ -245,6 +251,17 @@ pub enum Problem {
         /// The highest number that its start has come to.
         passed: u32,
     },
+    /// Nothing has come of a segment but old frames, so many since its last interval.
+    #[error(
+        "segment {segment}: its last {frames} control frames were all older than what their points have reported: either somebody sends old \
+         frames again, or has done so and the points' own pass for old ones since; if intervals are missing, start both points and `read` again"
+    )]
+    Starved {
+        /// Number of the segment.
+        segment: u32,
+        /// How many.
+        frames: u64,
+    },
     /// An interval is void.
     #[error("segment {segment}, interval {interval}: {reason}")]
     Void {
@@ -276,6 +293,29 @@ impl Collector {
     /// Takes only control frames that one of these keys has signed; others are counted and ignored.
     pub fn authenticated_by(self, keys: Keys) -> Self {
         Collector { keys: Some(keys), ..self }
+    }
+
+    /// Whether it takes signed control frames alone.
+    pub fn wants_signed(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    /// Goes on from what a live source's segments, by their numbers, had come to when it was read before: earlier frames are replays. Without
+    /// keys nobody vouches for that, and it begins anew.
+    pub fn behind(mut self, passed: &BTreeMap<u32, Passed>) -> Self {
+        if !self.wants_signed() {
+            return self;
+        }
+        self.is_live = true;
+        for (&segment, passed) in passed.iter().take(self.limits.segments) {
+            if self.make_room(SEGMENT_BYTES)
+                && self.segments.insert(segment, Segment::behind(passed, self.now)).is_none()
+            {
+                self.bytes += SEGMENT_BYTES;
+                self.silent.insert((self.now, segment));
+            }
+        }
+        self
     }
 
     /// Keeps no more than this.
@@ -352,7 +392,7 @@ impl Collector {
         let must_rise = self.vouches_for_order();
         match self.segments.get_mut(&segment).map_or(Place::Far, |known| known.place(header, must_rise)) {
             Place::Late => self.counts.late += 1,
-            Place::Replayed => self.counts.replayed += 1,
+            Place::Replayed => self.leave_out_replayed(segment),
             Place::Again => self.leave_out_again(header),
             _ if !self.make_room(most_bytes(blocks.len())) => self.counts.beyond += 1,
             Place::Due => self.take_due(header, blocks),
@@ -367,10 +407,19 @@ impl Collector {
         self.is_live && self.keys.is_some()
     }
 
+    /// A frame that is older than what its end has reported. Frames that are replayed may have higher numbers than those that are due, which
+    /// then pass for old ones themselves: it is said of a segment that gets nothing else for long. A recording hands out nothing before its end.
+    fn leave_out_replayed(&mut self, segment: u32) {
+        self.counts.replayed += 1;
+        if self.is_live && self.segments.get_mut(&segment).is_some_and(Segment::say_starved) {
+            self.note(Problem::Starved { segment, frames: MANY_REPLAYED });
+        }
+    }
+
     /// A frame of a number that its end has passed in this boot epoch: a replay, or what sends delimiters has started over.
     fn leave_out_again(&mut self, header: &Header) {
-        self.counts.replayed += 1;
         let Header { segment, role, .. } = *header;
+        self.leave_out_replayed(segment);
         let passed = self.segments.get_mut(&segment).and_then(|known| known.say_again(role));
         if let Some(passed) = passed {
             self.note(Problem::Again { segment, role, passed });
@@ -553,9 +602,10 @@ impl Collector {
         self.raise_epochs(segment, epochs);
     }
 
-    /// An end's frame shows that it has started as often as it says, where that is vouched for: frames of earlier starts are replays.
+    /// An end's frame shows that it has started as often as it says, where that is signed: frames of earlier starts that come behind it are
+    /// replays, of a recording as well, where each end's frames come in the order of its starts.
     fn raise_epochs(&mut self, segment: u32, epochs: impl IntoIterator<Item = (usize, u32)>) {
-        if !self.vouches_for_order() {
+        if self.keys.is_none() {
             return;
         }
         if let Some(known) = self.segments.get_mut(&segment) {

@@ -11,7 +11,7 @@
 //! were set while it was made (`host/cli/tests/read.rs`). Live:
 //! the program's tests (`host/cli/tests/read.rs`), against a board at a pseudo-terminal.
 
-use crate::collector::{Collector, Counts, Problem};
+use crate::collector::{Collector, Counts, Passed, Problem};
 use crate::evaluation::Evaluation;
 use crate::feed::{Event, Feed, FeedError, Source};
 use crate::pair::Interval;
@@ -73,6 +73,15 @@ pub enum Happening {
     Bad(String),
     /// An end reports numbers that it has passed, which are left out; said once of each of its starts.
     Again(String),
+    /// Nothing has come of a segment but old frames since its last interval, and that for long.
+    Starved {
+        /// Number of the segment.
+        segment: u32,
+        /// How many.
+        frames: u64,
+        /// In words.
+        reason: String,
+    },
     /// Intervals count from zero again.
     Restart(Restart),
     /// No control frame has come for the time that silence is noticed after.
@@ -105,6 +114,10 @@ pub struct Followed {
     pub figures: IntervalFigures,
     /// The digests of its control frames' configuration and of the board's, if they differ.
     pub foreign_configuration: Option<(u64, u64)>,
+    /// When its last control frame came, by the clock of [`Follower::age`].
+    pub heard: Duration,
+    /// How far its segment has come with it.
+    pub passed: Passed,
 }
 
 /// Why a source is not followed any further.
@@ -207,12 +220,17 @@ struct Captured {
     /// How much time has passed since the first one, by which its last steps are sorted: what the clock showed behind each.
     passed: Duration,
     steps: VecDeque<(Duration, u64)>,
+    /// All of its steps forward, however long: what a pause and what a step is, it does not say.
+    elapsed: Duration,
 }
 
 impl Captured {
     /// The time that has passed up to a frame of this time.
     fn at(&mut self, captured: u64) -> Duration {
         let pause = Duration::from_nanos(captured.saturating_sub(self.last));
+        if !self.steps.is_empty() {
+            self.elapsed += pause;
+        }
         if self.steps.is_empty() || captured < self.last || pause > LONGEST_PAUSE {
             if self.steps.len() == MOST_STEPS {
                 self.steps.pop_front();
@@ -294,6 +312,16 @@ impl Follower {
     /// Whether any control frame has come.
     pub fn has_heard(&self) -> bool {
         self.hearing.has_heard
+    }
+
+    /// By what ages in a recording, when its last frame was captured: it never goes back, and pauses hardly count.
+    pub fn age(&self) -> Duration {
+        self.captured.passed
+    }
+
+    /// How long a recording has lasted up to its last frame, pauses included; where its clock was set back, it goes on from there.
+    pub fn elapsed(&self) -> Duration {
+        self.captured.elapsed
     }
 
     /// How many control frames came that the kernel had no room for; none where it does not say.
@@ -417,6 +445,10 @@ impl Follower {
                 Problem::Unauthentic { reason, .. } => {
                     self.happened.push(Happening::Bad(format!("control frame: {reason}")));
                 }
+                Problem::Starved { segment, frames } => {
+                    let reason = problem.to_string();
+                    self.happened.push(Happening::Starved { segment, frames, reason });
+                }
                 again @ Problem::Again { .. } => self.happened.push(Happening::Again(again.to_string())),
                 _ => {}
             }
@@ -492,7 +524,13 @@ impl Follower {
             figures.figures = figures.figures.beside(&exact);
         }
         let foreign_configuration = self.board.foreign_configuration(interval);
-        let followed = Followed { evaluation, figures, foreign_configuration };
+        let followed = Followed {
+            evaluation,
+            figures,
+            foreign_configuration,
+            heard: interval.heard,
+            passed: Passed::of(interval),
+        };
         self.happened.push(Happening::Interval(Box::new(followed)));
     }
 

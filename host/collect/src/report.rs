@@ -28,6 +28,8 @@ pub struct Report {
     pub totals: Totals,
     /// The measurement point's own number.
     pub point: u32,
+    /// How often the point had started, as far as it counts.
+    pub boot_epoch: u32,
     /// When the interval ended, if the point knows.
     pub time: Option<AbsoluteTime>,
     /// Identifier of the end's configuration.
@@ -40,8 +42,8 @@ pub struct Report {
     pub prefixes: Option<Prefixes>,
     /// Frames that the interval has.
     pub fragments: u16,
-    /// Indices of the frames that did not arrive, ascending.
-    pub missing: Vec<u16>,
+    /// How many of them did not arrive. Which, is not kept: a single forged frame can make it any 65,534.
+    pub missing: u16,
     /// All cells, table by table, in blocks as control frames carry them; empty unless all frames arrived.
     pub blocks: Vec<u8>,
 }

@@ -9,7 +9,6 @@ use deltaline_estimate::WRONG_BY;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::TOTAL_BITS;
 use deltaline_model::wire::frame::{FrameError, Header, Role};
-use std::fmt;
 use thiserror::Error;
 
 /// Why an interval's two reports must not be compared.
@@ -82,15 +81,13 @@ pub enum Void {
     },
     /// Not all of an end's frames arrived.
     #[error(
-        "{} of {of} of the {role} {} missing: the interval is void; capture the management port without loss",
-        Listed(missing),
-        if missing.len() == 1 { "is" } else { "are" }
+        "{missing} of the {of} control frames of the {role} did not arrive: the interval is void; capture the management port without loss"
     )]
     LostFragments {
         /// The end.
         role: Role,
-        /// Indices of the missing frames, ascending, at least one.
-        missing: Vec<u16>,
+        /// How many, at least one.
+        missing: u16,
         /// Frames that the interval has.
         of: u16,
     },
@@ -272,25 +269,6 @@ impl Doubt {
     }
 }
 
-/// Fragments by number, in runs: "fragments 3, 7-9".
-struct Listed<'a>(&'a [u16]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(if self.0.len() == 1 { "fragment " } else { "fragments " })?;
-        let runs = self.0.chunk_by(|a, b| a.checked_add(1) == Some(*b));
-        for (position, run) in runs.enumerate() {
-            let separator = if position == 0 { "" } else { ", " };
-            match run {
-                [first, .., last] if run.len() > 2 => write!(f, "{separator}{first}-{last}")?,
-                [first, second] => write!(f, "{separator}{first}, {second}")?,
-                _ => run.iter().try_for_each(|only| write!(f, "{separator}{only}"))?,
-            }
-        }
-        Ok(())
-    }
-}
-
 /// What no frame of a measurement point holds, although its fields are those of a control frame.
 ///
 /// # Errors
@@ -347,8 +325,8 @@ pub(crate) fn void(sender: Option<&Report>, receiver: Option<&Report>) -> Option
     }
     let ends = [(Role::Sender, sender), (Role::Receiver, receiver)];
     let present = || ends.iter().filter_map(|(role, end)| Some((*role, (*end)?)));
-    if let Some((role, end)) = present().find(|(_, end)| !end.missing.is_empty()) {
-        return Some(Void::LostFragments { role, missing: end.missing.clone(), of: end.fragments });
+    if let Some((role, end)) = present().find(|(_, end)| end.missing > 0) {
+        return Some(Void::LostFragments { role, missing: end.missing, of: end.fragments });
     }
     if let Some((role, _)) = ends.iter().find(|(_, end)| end.is_none()) {
         return Some(Void::MissingEnd { role: *role });

@@ -1,10 +1,11 @@
 //! From recordings to tables: each recording with the intervals of which it holds the last control frame.
 
-use crate::folder::StoreError;
+use crate::folder::{StoreError, length};
 use crate::table::Table;
-use deltaline_collect::collector::Collector;
+use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::feed::{Recording, Source};
-use deltaline_collect::follower::{Follower, Happening};
+use deltaline_collect::follower::{Followed, Follower, Happening};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,71 +15,107 @@ const SETTLED: Duration = Duration::from_secs(120);
 /// A recording that was read.
 pub(crate) struct Recorded {
     pub(crate) path: PathBuf,
+    /// How many bytes it had, or fewer.
+    pub(crate) length: u64,
     pub(crate) table: Table,
+    /// What segments have come to in its end, where control frames are signed.
+    pub(crate) passed: BTreeMap<u32, Passed>,
     /// Whether nothing more can come of its intervals, going by what was recorded behind it.
     pub(crate) is_settled: bool,
 }
 
 /// What recordings that follow each other hold.
+#[derive(Default)]
 pub(crate) struct Reading {
     /// All of them, in order.
     pub(crate) recorded: Vec<Recorded>,
     /// Those whose end was torn.
     pub(crate) torn: Vec<PathBuf>,
+    /// Control frames that were left out because they are older than what their points have reported.
+    pub(crate) replayed: u64,
+    /// Of segments of which for long nothing else came.
+    pub(crate) starved: Vec<String>,
 }
 
-/// Reads recordings that follow each other.
-pub(crate) fn read(paths: &[PathBuf], collector: Collector) -> Result<Reading, StoreError> {
+/// Where a recording begins.
+struct Beginning {
+    /// Its place among the recordings.
+    place: usize,
+    /// When its first frame came, as [`Follower::age`] and [`Follower::elapsed`] say: the time of day may be set, even within a recording.
+    at: Duration,
+    elapsed: Duration,
+}
+
+/// Reads recordings that follow each other, and those in front of which segments have come to `passed`.
+pub(crate) fn read(
+    paths: &[PathBuf],
+    passed: BTreeMap<u32, Passed>,
+    collector: Collector,
+) -> Result<Reading, StoreError> {
+    // What is written to them from now on may be read, or may not.
+    let lengths = paths.iter().map(|path| length(path)).collect::<Result<Vec<_>, _>>()?;
     let source = Source::Recording(Recording::of_captures(paths.iter().cloned()));
-    let mut follower = Follower::new(source, collector, Duration::ZERO);
-    let mut tables: Vec<Table> = paths.iter().map(|_| Table::default()).collect();
-    let mut begun = vec![];
-    let mut newest = 0;
+    let mut follower = Follower::new(source, collector.behind(&passed), Duration::ZERO);
+    let mut parts: Vec<Part> = paths.iter().map(|_| Part::default()).collect();
+    let (mut beginnings, mut starved) = (vec![], vec![]);
     let mut is_over = false;
-    let mut torn = vec![];
     while !is_over {
         let happenings = follower.next_happenings().map_err(StoreError::Follow)?;
+        let (at, elapsed) = (follower.age(), follower.elapsed());
+        // Of recordings one frame is taken at a time.
         if let Source::Recording(recording) = follower.source()
-            && (recording.begun().len(), recording.torn().len()) != (begun.len(), torn.len())
+            && let Some(path) = recording.begun().get(beginnings.len())
+            && let Some(place) = paths.iter().position(|each| each == path)
         {
-            (begun, torn) = (recording.begun().to_vec(), recording.torn().to_vec());
+            beginnings.push(Beginning { place, at, elapsed });
         }
         is_over = happenings.iter().any(|happening| matches!(happening, Happening::End));
-        take(&happenings, &begun, paths, &mut tables, &mut newest);
+        starved.extend(happenings.iter().filter_map(|happening| match happening {
+            Happening::Starved { reason, .. } => Some(reason.clone()),
+            _ => None,
+        }));
+        take(&happenings, &beginnings, &mut parts);
     }
-    let (happenings, _) = follower.finish();
-    take(&happenings, &begun, paths, &mut tables, &mut newest);
-    let next_begins = |path: &PathBuf| {
-        let place = paths.iter().position(|each| each == path)?;
-        let later =
-            begun.iter().find(|(each, _)| paths.iter().position(|path| path == each) > Some(place))?;
-        Some(later.1)
+    let elapsed = follower.elapsed();
+    let torn = match follower.source() {
+        Source::Recording(recording) => recording.torn().to_vec(),
+        Source::Serial(_) | Source::Interface(_) => vec![],
     };
-    let recorded = paths.iter().zip(tables).map(|(path, table)| {
-        let settled = u64::try_from(SETTLED.as_nanos()).unwrap_or(u64::MAX);
-        let is_settled = next_begins(path).is_some_and(|next| next.saturating_add(settled) <= newest);
-        Recorded { path: path.clone(), table, is_settled }
+    let (happenings, counts) = follower.finish();
+    take(&happenings, &beginnings, &mut parts);
+    let mut passed = passed;
+    let recorded = paths.iter().zip(lengths).zip(parts).enumerate();
+    let recorded = recorded.map(|(place, ((path, length), part))| {
+        part.passed.iter().for_each(|(segment, later)| {
+            passed.entry(*segment).and_modify(|passed| passed.follow(later)).or_insert(*later);
+        });
+        let next = beginnings.iter().find(|next| next.place > place);
+        let is_settled = next.is_some_and(|next| next.elapsed.saturating_add(SETTLED) <= elapsed);
+        Recorded { path: path.clone(), length, table: part.table, passed: passed.clone(), is_settled }
     });
-    Ok(Reading { recorded: recorded.collect(), torn })
+    Ok(Reading { recorded: recorded.collect(), torn, replayed: counts.replayed, starved })
 }
 
-/// Puts each interval into its recording's table.
-fn take(
-    happenings: &[Happening],
-    begun: &[(PathBuf, u64)],
-    paths: &[PathBuf],
-    tables: &mut [Table],
-    newest: &mut u64,
-) {
+/// What belongs to a recording.
+#[derive(Default)]
+struct Part {
+    table: Table,
+    /// What segments come to in it, by signed intervals.
+    passed: BTreeMap<u32, Passed>,
+}
+
+/// Puts each interval to the recording that holds its last control frame.
+fn take(happenings: &[Happening], beginnings: &[Beginning], parts: &mut [Part]) {
     for happening in happenings {
         let Happening::Interval(followed) = happening else { continue };
-        let reported = followed.figures.reported.unwrap_or(0);
-        *newest = reported.max(*newest);
-        // Before the first packet of all nothing is reported.
-        let holder = begun.iter().rev().find(|(_, first)| *first <= reported).or(begun.first());
-        let place = holder.and_then(|(path, _)| paths.iter().position(|each| each == path));
-        if let Some(table) = place.and_then(|place| tables.get_mut(place)) {
-            table.push(&followed.figures);
+        let Followed { figures, heard, passed, .. } = &**followed;
+        let holder = beginnings.iter().rev().find(|beginning| beginning.at <= *heard);
+        if let Some(part) = holder.and_then(|holder| parts.get_mut(holder.place)) {
+            part.table.push(figures);
+            if figures.authenticated {
+                let known = part.passed.entry(figures.segment).or_insert(*passed);
+                known.follow(passed);
+            }
         }
     }
 }

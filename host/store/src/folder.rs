@@ -3,13 +3,17 @@
 use crate::closing::{self, Reading, Recorded};
 use crate::table::{Filter, Table};
 use crate::table_file;
-use deltaline_collect::collector::Collector;
+use bytes::Bytes;
+use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
 use parquet::errors::ParquetError;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
@@ -43,6 +47,12 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// What has the name of a recording or of a file of numbers is neither.
+    #[error("{}: is no regular file; move it out of the folder", path.display())]
+    NoFile {
+        /// Its name.
+        path: PathBuf,
+    },
     /// A recording cannot be read.
     #[error(transparent)]
     Follow(FollowError),
@@ -61,6 +71,10 @@ pub struct Work {
     pub open: Vec<PathBuf>,
     /// Recordings whose end is torn, because the program or the machine was ended.
     pub torn: Vec<PathBuf>,
+    /// Control frames, in all recordings that were read, that were left out because they are older than what their points had reported.
+    pub replayed: u64,
+    /// What is to be said of segments of which for long nothing else came.
+    pub starved: Vec<String>,
 }
 
 /// A store's folder.
@@ -70,7 +84,17 @@ pub struct Folder {
     /// Recordings that follow each other.
     runs: Vec<Vec<PathBuf>>,
     /// Files of numbers, each under the name of its recording without ending.
-    tables: BTreeMap<String, PathBuf>,
+    tables: BTreeMap<String, Closed>,
+    /// Those of recordings that have been written to since: they count as open, and these go when they are closed again.
+    outdated: BTreeMap<String, PathBuf>,
+}
+
+/// The file of numbers of a recording.
+#[derive(Clone, Debug)]
+struct Closed {
+    path: PathBuf,
+    /// How many bytes the recording had.
+    length: u64,
 }
 
 impl Folder {
@@ -82,19 +106,24 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let failed = |reason| StoreError::Io { path: path.into(), reason };
         let mut runs: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
-        let mut tables = BTreeMap::new();
+        let (mut tables, mut outdated) = (BTreeMap::<String, Closed>::new(), BTreeMap::new());
         for entry in fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             let stem = stem(&file);
-            match (file.extension().and_then(|ending| ending.to_str()), stem.rsplit_once('.')) {
-                (Some("pcapng"), _) => {
+            match file.extension().and_then(|ending| ending.to_str()) {
+                Some("pcapng") => {
                     let (run, moment, number) = parts(&stem);
                     runs.entry(run.into()).or_default().push((moment.into(), number, file));
                 }
-                // One without a check in its name is refused when it is read.
-                (Some("parquet"), named) => {
-                    let recording = named.map_or(stem.as_str(), |(recording, _)| recording);
-                    tables.insert(recording.into(), file);
+                Some("parquet") => {
+                    let (recording, _, length) = named(&stem);
+                    let closed = Closed { path: file, length };
+                    // Two of one recording are there if the program was ended before it removed the outdated one.
+                    let older = match tables.get(recording) {
+                        Some(known) if known.length >= length => Some(closed),
+                        _ => tables.insert(recording.into(), closed),
+                    };
+                    outdated.extend(older.map(|older| (recording.to_string(), older.path)));
                 }
                 _ => {}
             }
@@ -103,7 +132,19 @@ impl Folder {
             files.sort();
             files.into_iter().map(|(.., file)| file).collect()
         });
-        Ok(Folder { path: path.into(), runs: runs.collect(), tables })
+        let mut folder = Folder { path: path.into(), runs: runs.collect(), tables, outdated };
+        for recording in folder.runs.concat() {
+            let stem = stem(&recording);
+            let length = length(&recording)?;
+            if let Some(closed) = folder.tables.remove(&stem) {
+                if length > closed.length {
+                    folder.outdated.insert(stem, closed.path);
+                } else {
+                    folder.tables.insert(stem, closed);
+                }
+            }
+        }
+        Ok(folder)
     }
 
     /// Writes the numbers of recordings that are closed: those behind which two minutes more were recorded, or all of them. `collector` makes
@@ -115,7 +156,9 @@ impl Folder {
     pub fn close(&mut self, all: bool, collector: impl Fn() -> Collector) -> Result<Work, StoreError> {
         let mut work = Work::default();
         for run in self.runs.clone() {
-            let Reading { recorded, torn } = self.open_ones(&run, &collector)?;
+            let Reading { recorded, torn, replayed, starved } = self.open_ones(&run, &collector)?;
+            work.replayed += replayed;
+            work.starved.extend(starved);
             work.torn.extend(torn.into_iter().filter(|path| !self.is_closed(path)));
             for each in recorded {
                 if self.is_closed(&each.path) {
@@ -126,7 +169,7 @@ impl Folder {
                     continue;
                 }
                 work.intervals += each.table.rows.len();
-                self.add(&stem(&each.path), each.table)?;
+                self.add(&stem(&each.path), each.length, each.table, &each.passed)?;
                 work.closed.push(each.path);
             }
         }
@@ -144,8 +187,12 @@ impl Folder {
         // The last intervals of a recording may end in the next one.
         for pair in self.runs.iter().flat_map(|run| run.windows(2)) {
             let failed = |reason| StoreError::Io { path: pair[0].clone(), reason };
-            let written = fs::metadata(&pair[0]).and_then(|about| about.modified()).map_err(failed)?;
-            if oldest.is_some_and(|oldest| written < oldest) && pair.iter().all(|path| self.is_closed(path)) {
+            let about = fs::metadata(&pair[0]).map_err(failed)?;
+            let written = about.modified().map_err(failed)?;
+            // What has been written to meanwhile is not what was closed.
+            let is_closed =
+                self.tables.get(&stem(&pair[0])).is_some_and(|closed| about.len() <= closed.length);
+            if is_closed && oldest.is_some_and(|oldest| written < oldest) && self.is_closed(&pair[1]) {
                 fs::remove_file(&pair[0]).map_err(failed)?;
                 removed.push(pair[0].clone());
             }
@@ -153,41 +200,42 @@ impl Folder {
         Ok(removed)
     }
 
-    /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`].
+    /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
+    /// be read, why.
     pub fn each(
         &self,
         filter: &Filter,
         collector: impl Fn() -> Collector,
-        mut take: impl FnMut(Table),
-    ) -> Result<(), StoreError> {
+        mut take: impl FnMut(Result<Table, StoreError>),
+    ) {
         let copies = self.copies();
-        for path in self.tables.values().filter(|path| !copies.contains(path)) {
-            take(load(path, filter)?);
+        for path in self.tables.values().map(|closed| &closed.path).filter(|path| !copies.contains(path)) {
+            take(load(path, filter));
         }
         for run in &self.runs {
-            let recorded = self.open_ones(run, &collector)?.recorded;
+            let recorded = match self.open_ones(run, &collector) {
+                Ok(reading) => reading.recorded,
+                Err(error) => {
+                    take(Err(error));
+                    continue;
+                }
+            };
             for Recorded { path, mut table, .. } in recorded {
                 if !self.is_closed(&path) {
                     table.rows.retain(|row| filter.takes(row.segment, row.reported));
-                    take(table);
+                    take(Ok(table));
                 }
             }
         }
-        Ok(())
     }
 
     /// Files of numbers with the same contents as another one, by the checks in their names: those of a recording that was copied. They
     /// are left out, or their packets would count twice. Those without intervals all look alike, and are none.
     pub fn copies(&self) -> Vec<&PathBuf> {
         let mut known = BTreeSet::new();
-        let check = |path: &Path| stem(path).rsplit_once('.').map(|(_, check)| check.to_string());
-        let mut is_known = |path: &Path| check(path).is_some_and(|check| !known.insert(check));
         let is_empty = |path: &Path| load(path, &Filter::default()).is_ok_and(|table| table.rows.is_empty());
-        self.tables.values().filter(|path| is_known(path) && !is_empty(path)).collect()
+        let paths = self.tables.values().map(|closed| &closed.path);
+        paths.filter(|path| !known.insert(named(&stem(path)).1.to_string()) && !is_empty(path)).collect()
     }
 
     /// The intervals that are asked for, in order of segment and time.
@@ -196,23 +244,35 @@ impl Folder {
     ///
     /// [`StoreError`].
     pub fn read(&self, filter: &Filter, collector: impl Fn() -> Collector) -> Result<Table, StoreError> {
-        let mut whole = Table::default();
-        self.each(filter, collector, |table| whole.append(table))?;
+        let mut whole = Ok(Table::default());
+        self.each(filter, collector, |table| match (&mut whole, table) {
+            (Ok(whole), Ok(table)) => whole.append(table),
+            (Ok(_), Err(error)) => whole = Err(error),
+            (Err(_), _) => {}
+        });
+        let mut whole = whole?;
         whole.sort();
         Ok(whole)
     }
 
-    /// Writes a table into a file that is called after it, and after a check of its contents.
+    /// Writes the table of a recording that had so many bytes, and what segments had come to in its end, into a file that is called after it, after a
+    /// check of its contents, and after that number. What there was of it before goes.
     ///
     /// # Errors
     ///
     /// [`StoreError`].
-    pub fn add(&mut self, name: &str, table: Table) -> Result<(), StoreError> {
+    pub fn add(
+        &mut self,
+        name: &str,
+        length: u64,
+        table: Table,
+        passed: &BTreeMap<u32, Passed>,
+    ) -> Result<(), StoreError> {
         let failed = |reason| StoreError::Io { path: self.path.join(name), reason };
         let mut bytes = vec![];
-        table_file::write(table, &mut bytes)
+        table_file::write(table, passed, &mut bytes)
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
-        let path = self.path.join(format!("{name}.{}.parquet", check(&bytes)));
+        let path = self.path.join(format!("{name}.{}-{length}.parquet", check(&bytes)));
         // It appears whole, and on the disk, or not at all.
         let mut builder = tempfile::Builder::new();
         // As any new file, not only for its owner as temporary files are; the process's mask still applies.
@@ -224,7 +284,11 @@ impl Folder {
         draft.persist(&path).map_err(|error| failed(error.error))?;
         // Not every file system lets a folder be synchronised.
         let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
-        self.tables.insert(name.into(), path);
+        let before = self.tables.insert(name.into(), Closed { path: path.clone(), length });
+        let outdated = self.outdated.remove(name).or(before.map(|before| before.path));
+        if let Some(outdated) = outdated.filter(|outdated| *outdated != path) {
+            fs::remove_file(&outdated).map_err(|reason| StoreError::Io { path: outdated, reason })?;
+        }
         Ok(())
     }
 
@@ -235,22 +299,87 @@ impl Folder {
     /// Reads the recordings of a run that are not closed, and the one before: intervals may have begun in it.
     fn open_ones(&self, run: &[PathBuf], collector: &impl Fn() -> Collector) -> Result<Reading, StoreError> {
         let Some(first) = run.iter().position(|path| !self.is_closed(path)) else {
-            return Ok(Reading { recorded: vec![], torn: vec![] });
+            return Ok(Reading::default());
         };
-        closing::read(&run[first.saturating_sub(1)..], collector())
+        let (collector, recordings) = (collector(), &run[first.saturating_sub(1)..]);
+        let passed =
+            if collector.wants_signed() { self.passed_before(&recordings[0])? } else { BTreeMap::new() };
+        closing::read(recordings, passed, collector)
+    }
+
+    /// What segments had come to in front of a recording, by the newest file of numbers before it that says so.
+    fn passed_before(&self, recording: &Path) -> Result<BTreeMap<u32, Passed>, StoreError> {
+        let recording = stem(recording);
+        let own = parts(&recording);
+        let named = self.tables.iter().map(|(name, closed)| (parts(name), &closed.path));
+        let mut before: Vec<_> = named.filter(|(other, _)| other.0 == own.0 && *other < own).collect();
+        before.sort();
+        for (_, path) in before.into_iter().rev() {
+            let bytes = whole(path)?;
+            let passed = unwinding(|| table_file::passed(bytes))
+                .map_err(|reason| StoreError::Table { path: path.into(), reason })?;
+            if !passed.is_empty() {
+                return Ok(passed);
+            }
+        }
+        Ok(BTreeMap::new())
     }
 }
 
-/// Reads what is asked for of a file, all of whose bytes are what its name says.
+/// Reads what is asked for of a file.
 fn load(path: &Path, filter: &Filter) -> Result<Table, StoreError> {
+    let bytes = whole(path)?;
+    unwinding(|| table_file::read(bytes, filter))
+        .map_err(|reason| StoreError::Table { path: path.into(), reason })
+}
+
+thread_local! {
+    /// A panic of this thread is caught, and said as what it comes from.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Reads a Parquet file. Anybody can give a file the right check, and the library panics at some whose parts contradict each other.
+fn unwinding<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |about| {
+            if !IS_CAUGHT.get() {
+                before(about);
+            }
+        }));
+    });
+    IS_CAUGHT.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(read));
+    IS_CAUGHT.set(false);
+    result.unwrap_or_else(|_| Err(ParquetError::General("damaged: its parts contradict each other".into())))
+}
+
+/// A file's bytes, which are what its name says.
+fn whole(path: &Path) -> Result<Bytes, StoreError> {
+    length(path)?;
     let bytes = fs::read(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
-    if stem(path).rsplit_once('.').is_none_or(|(_, named)| named != check(&bytes)) {
+    if named(&stem(path)).1 != check(&bytes) {
         return Err(StoreError::Damaged { path: path.into() });
     }
-    table_file::read(bytes.into(), filter).map_err(|reason| StoreError::Table { path: path.into(), reason })
+    Ok(bytes.into())
 }
 
-/// What a file's name says of its contents.
+/// What the name of a file of numbers says: its recording without ending, the check of its contents, and how many bytes the recording had. One
+/// without a check is refused when it is read; one without a number is of a recording that nobody writes to.
+fn named(stem: &str) -> (&str, &str, u64) {
+    let (recording, rest) = stem.rsplit_once('.').unwrap_or((stem, ""));
+    let (check, length) = rest.split_once('-').unwrap_or((rest, ""));
+    (recording, check, length.parse().unwrap_or(u64::MAX))
+}
+
+/// How many bytes a file has. A pipe would be waited for.
+pub(crate) fn length(path: &Path) -> Result<u64, StoreError> {
+    let about = fs::metadata(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
+    if about.is_file() { Ok(about.len()) } else { Err(StoreError::NoFile { path: path.into() }) }
+}
+
+/// The check of these contents.
 fn check(bytes: &[u8]) -> String {
     format!("{:016x}", xxh3_64(bytes))
 }

@@ -5,7 +5,8 @@
 //!     store/north-20260123T070000.000000Z.pcapng    control frames as they came: on the disk before they are shown
 //!     store/north-20260123T080000.000000Z.pcapng
 //! deltaline store store
-//!     store/north-20260123T070000.000000Z.parquet   their intervals in numbers, once the recording is closed
+//!     store/north-20260123T070000.000000Z.9f0c2a4be0d1763c-81920.parquet
+//!                                                   their intervals in numbers, once the recording is closed
 //! deltaline query store --segment 1 --from 2026-01-23T07:00:00Z
 //! ```
 //!
@@ -13,7 +14,9 @@
 //! and a tag if there is a key. Nothing that exists is ever written again: each start and each hour begins a recording of its own, so
 //! that a torn end, which nobody was shown, spoils nothing behind it. Parquet files appear whole, under their name, or not at all.
 //!
-//! An interval belongs to the recording that holds its last control frame. [`Folder`] closes recordings and reads intervals,
+//! An interval belongs to the recording that holds its last control frame, whatever its time: clocks are set. A recording is closed once two minutes
+//! were recorded behind it. The name of its file of numbers says how long it was; if it is longer, it is open again, and closed anew. Where control frames
+//! are signed, it also says how far each segment had come, and the next reading goes on from there: what is older is a replay. [`Folder`] closes recordings and reads intervals,
 //! [`Table`] is what they are in memory, [`table_file`] is how they are written.
 //!
 //! # Test plan
@@ -21,7 +24,8 @@
 //! Tables there and back, with all kinds of numbers and none; row groups that are passed over; files cut or changed anywhere are refused. Recordings
 //! cut at 10,000 random bytes: of what is read, no interval differs from that of the whole, and none is missing whose frames are all
 //! in front of the cut. Intervals that lie across two recordings, starts in between, closing again, closing what is still
-//! written to. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
+//! written to, a clock that is set back between recordings and within one; signed frames that are sent again for hours,
+//! where the recordings before are gone. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
 
 mod closing;
 mod folder;

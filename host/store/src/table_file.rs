@@ -8,22 +8,27 @@
 //! | `reason` | text, or null |
 //! | each number, under its key | 64 bits, signed, or null |
 //!
+//! Where control frames are signed, its metadata says under [`PASSED`] how far each segment has come up to its recording's end, a line for each segment: its
+//! number, and its [`Passed`] in words.
+//!
 //! Rows are in order of segment, then of time. A row group holds at most [`GROUP`] rows, and those of one segment where that has enough: who
 //! asks for one segment unpacks little else. Pages are compressed by Zstandard.
 
 use crate::table::{Filter, Row, Table};
 use bytes::Bytes;
+use deltaline_collect::collector::Passed;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{KeyValue, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -34,12 +39,19 @@ const ENOUGH: usize = 1024;
 /// Columns that every file begins with.
 const FIXED: [&str; 5] = ["segment", "interval", "reported", "authenticated", "reason"];
 
-/// Writes a table; its rows are put in order.
+/// The key of what segments have come to.
+pub const PASSED: &str = "deltaline.passed";
+
+/// Writes a table, and what segments have come to in the end; its rows are put in order.
 ///
 /// # Errors
 ///
 /// What the file cannot take.
-pub fn write(mut table: Table, file: impl Write + Send) -> Result<(), ParquetError> {
+pub fn write(
+    mut table: Table,
+    passed: &BTreeMap<u32, Passed>,
+    file: impl Write + Send,
+) -> Result<(), ParquetError> {
     table.sort();
     let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(Default::default()));
     // Numbers of intervals and times rise; other numbers vary in their low bytes, which compress best apart from the high ones. A
@@ -51,6 +63,11 @@ pub fn write(mut table: Table, file: impl Write + Send) -> Result<(), ParquetErr
         properties = properties
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, encoding);
+    }
+    if !passed.is_empty() {
+        let lines =
+            passed.iter().map(|(segment, passed)| format!("{segment} {passed}\n")).collect::<String>();
+        properties = properties.set_key_value_metadata(Some(vec![KeyValue::new(PASSED.to_string(), lines)]));
     }
     let schema = Arc::new(schema(&table.columns)?);
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
@@ -155,6 +172,23 @@ pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
         }
     }
     Ok(table)
+}
+
+/// Reads what segments had come to; empty if it does not say.
+///
+/// # Errors
+///
+/// A file that was not written by [`write()`].
+pub fn passed(file: Bytes) -> Result<BTreeMap<u32, Passed>, ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let pairs = reader.metadata().file_metadata().key_value_metadata();
+    let value = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == PASSED)?.value.as_deref());
+    let of_line = |line: &str| {
+        let (segment, passed) = line.split_once(' ')?;
+        Some((segment.parse().ok()?, passed.parse().ok()?))
+    };
+    let all = value.unwrap_or_default().lines().map(of_line).collect::<Option<_>>();
+    all.ok_or_else(|| ParquetError::General("what its segments have come to cannot be read".into()))
 }
 
 /// Whether a group may hold what is asked for, as far as its least and greatest values say.

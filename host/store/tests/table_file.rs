@@ -6,6 +6,7 @@ use deltaline_store::table_file::{GROUP, read, write};
 use deltaline_store::{Filter, Row, Summing, Sums, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
 
 /// Intervals of a second of ten segments, whose numbers vary as those of a real path do.
 fn table(rows: usize, seed: u64) -> Table {
@@ -42,7 +43,7 @@ fn table(rows: usize, seed: u64) -> Table {
 
 fn file(table: &Table) -> Bytes {
     let mut bytes = vec![];
-    write(table.clone(), &mut bytes).unwrap();
+    write(table.clone(), &BTreeMap::new(), &mut bytes).unwrap();
     bytes.into()
 }
 

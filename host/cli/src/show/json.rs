@@ -16,7 +16,8 @@ pub(crate) struct Schema {
 impl Schema {
     /// The schema of a command's result, or of errors.
     pub(crate) fn of(name: &'static str) -> Self {
-        Schema { name, version: 1 }
+        let version = if name == "decode" { 2 } else { 1 };
+        Schema { name, version }
     }
 }
 

@@ -218,11 +218,12 @@ fn difference(first: &Header, second: &Header) -> &'static str {
 impl Assembly {
     fn into_report(self) -> Report {
         let Assembly { common, prefixes, fragments, .. } = self;
-        let missing: Vec<u16> =
-            (0..common.fragments).filter(|index| !fragments.contains_key(index)).collect();
+        // Indices are below the number of fragments, and each is held once.
+        let missing = common.fragments.saturating_sub(fragments.len() as u16);
         Report {
             totals: common.totals,
             point: common.point,
+            boot_epoch: common.boot_epoch,
             time: common.time,
             configuration: common.configuration,
             mixing: common.mixing,
@@ -230,11 +231,7 @@ impl Assembly {
             prefixes,
             fragments: common.fragments,
             // Whole blocks at once: byte by byte takes most of the time that an interval without packets does.
-            blocks: if missing.is_empty() {
-                fragments.into_values().collect::<Vec<_>>().concat()
-            } else {
-                vec![]
-            },
+            blocks: if missing == 0 { fragments.into_values().collect::<Vec<_>>().concat() } else { vec![] },
             missing,
         }
     }

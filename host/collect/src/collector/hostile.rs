@@ -407,6 +407,26 @@ fn with_a_key_no_number_of_a_start_comes_again() {
 }
 
 /// Numbers start over twice, and times tell: neither run's frames pass for those of a later one.
+/// Signed frames of an earlier start, with other numbers, are sent again between those of a later one: of a recording they are as few as
+/// of a live source. A point that does start again while the recording is made keeps both its starts.
+#[test]
+fn with_a_key_a_recording_holds_no_earlier_start_behind_a_later_one() {
+    let (new, old) = (signed(run(SMALL, 200, 20, 5)), signed(run(SMALL, 120, 17, 4)));
+    let mixed = new[6..].chunks(2).zip(old.chunks(2)).flat_map(|(new, old)| [new, old].concat());
+    let frames: Vec<Vec<u8>> = new[..6].iter().cloned().chain(mixed).collect();
+    let recorded = |frames: &[Vec<u8>]| {
+        let mut collector = Collector::default().authenticated_by(keys()).within(Limits::recording());
+        frames.iter().for_each(|frame| collector.push(frame));
+        collector.finish()
+    };
+    let collected = recorded(&frames);
+    assert_eq!(numbers_and_voids(&collected.intervals), usable(200, 20));
+    assert_eq!(collected.counts.replayed, 34);
+    let collected = recorded(&[old, new].concat());
+    assert_eq!(numbers_and_voids(&collected.intervals), [usable(120, 17), usable(200, 20)].concat());
+    assert_eq!(collected.counts.replayed, 0);
+}
+
 #[test]
 fn with_a_key_times_tell_runs_apart_that_have_the_same_numbers() {
     let runs = [100, 5000, 9000].map(|seconds| signed(later_run(0, 30, 7, seconds)));
@@ -645,6 +665,29 @@ fn a_hundred_thousand_hostile_segments_are_bounded_in_memory_and_linear_in_work(
     assert!(counts.beyond > 10_000 && counts.stray > 80_000, "{counts:?}");
     assert!(work < 2 * half + half / 10, "{half} and {work} steps");
     assert!(work < 10 * counts.frames, "{work} steps for {} frames", counts.frames);
+}
+
+/// A frame of an unknown kind may say that 65,534 others are missing: of each interval that takes a few bytes, in memory and in words.
+#[test]
+fn what_is_missing_is_counted_and_not_listed() {
+    let mut template = live(1).remove(0);
+    template[32..37].copy_from_slice(&[0, 0, 255, 255, 200]);
+    template[38] = 1;
+    let mut collector = Collector::default().within(Limits::recording());
+    for number in 0..500u32 {
+        template[20..24].copy_from_slice(&number.to_be_bytes());
+        put_check_right(&mut template);
+        collector.push(&template);
+    }
+    let collected = collector.finish();
+    assert_eq!(collected.intervals.len(), 500);
+    let void = collected.intervals[0].void.as_ref().unwrap();
+    assert!(
+        void.to_string().starts_with("65534 of the 65535 control frames of the sender did not arrive"),
+        "{void}"
+    );
+    let shown = format!("{:?}", collected.intervals).len();
+    assert!(shown < 500 * 5_000, "{shown} bytes");
 }
 
 /// However short a flood, all of it is in the counts: live and of a recording, below and above what segments there may be.

@@ -1,8 +1,9 @@
 //! A segment whose interval numbers are known: intervals in their order, and what has been handed out of them.
 
-use super::LAG;
 use super::entry::{Entry, common, digest};
 use super::limits::Limits;
+use super::passed::Passed;
+use super::{LAG, MANY_REPLAYED};
 use crate::pair::Interval;
 use crate::verdict::{self, Doubt, Expected, Refused, Void};
 use deltaline_model::time::AbsoluteTime;
@@ -20,7 +21,7 @@ pub(super) const SEGMENT_BYTES: usize = 4096;
 const HALF: u32 = 1 << 31;
 
 /// Whether a number is later than another one.
-fn is_ahead(number: u32, other: u32) -> bool {
+pub(super) fn is_ahead(number: u32, other: u32) -> bool {
     (number.wrapping_sub(other) as i32) > 0
 }
 
@@ -50,6 +51,8 @@ pub(super) struct Segment {
     floors: [Option<AbsoluteTime>; 2],
     /// It has been said of an end that it reports numbers again.
     is_said: [bool; 2],
+    /// Replayed frames since the last interval was handed out.
+    replayed: u64,
     refused: Refused,
     /// When the last interval that was handed out had come whole, of each end that had.
     pub(super) whole: [Option<Duration>; 2],
@@ -106,9 +109,23 @@ impl Segment {
             passed: [None; 2],
             floors: [None; 2],
             is_said: [false; 2],
+            replayed: 0,
             refused,
             whole: [None; 2],
             heard,
+        }
+    }
+
+    /// A segment of which nothing is pending, and which has come so far.
+    pub(super) fn behind(passed: &Passed, heard: Duration) -> Self {
+        let Passed { last, ends } = *passed;
+        let times = ends.map(|end| end?.time);
+        Segment {
+            times,
+            epochs: ends.map(|end| end.map_or(0, |end| end.boot_epoch)),
+            passed: ends.map(|end| Some(end?.number)),
+            floors: times,
+            ..Segment::new(last.wrapping_add(1), last, BTreeMap::new(), heard)
         }
     }
 
@@ -135,6 +152,12 @@ impl Segment {
         let is_said = std::mem::replace(&mut self.is_said[role], true);
         let passed = self.passed[role].filter(|_| !is_said)?;
         Some(if is_ahead(self.newest, passed) { self.newest } else { passed })
+    }
+
+    /// Counts a replayed frame; true once when there have been many since the last interval.
+    pub(super) fn say_starved(&mut self) -> bool {
+        self.replayed = self.replayed.saturating_add(1);
+        self.replayed == MANY_REPLAYED
     }
 
     fn place_by_number(&mut self, header: &Header) -> Place {
@@ -314,6 +337,7 @@ impl Segment {
     ) -> Option<HandedOut> {
         let entry = self.pending.remove(&number)?;
         self.last = number;
+        self.replayed = 0;
         let before = self.recent.back().filter(|before| before.number.wrapping_add(1) == number);
         let repeated = before.and_then(|before| Some((before.repeated?, before.number)));
         // What a delimiter is ignored in favour of may have been forged: then the interval before is too short.

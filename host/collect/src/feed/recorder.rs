@@ -2,25 +2,26 @@
 //!
 //! A file that exists is never written to. With a period, a new file begins when the last one has been written for so long,
 //! between two intervals; each is called after the microsecond when it begins, in UTC: `run.pcapng` becomes
-//! `run-20260123T070000.000000Z.pcapng`. So the files' names in order are the files in order, however short the period is.
-//! How long is measured by a clock that does not step, and where a name is taken, as when the time of day was set back, a
-//! number follows it.
+//! `run-20260123T070000.000000Z.pcapng`. The files' names in order are the files in order, however short the period is, and also when
+//! the time of day was set back: then a file is called after the microsecond behind the newest name that is there. How long is measured by
+//! a clock that does not step.
 //!
 //! What has been written when [`Recorder::sync`] returns is on the disk. A write that fails ends the file; with a period, the
 //! next one is tried when it is due.
 //!
 //! # Test plan
 //!
-//! Names of files, whose order is that of their contents, taken ones among them; nothing is overwritten; a folder that vanishes and comes back. The program's
+//! Names of files, whose order is that of their contents, behind a clock that was set back, too; nothing is overwritten; a folder that vanishes and comes back. The program's
 //! tests (`host/cli/tests/record.rs`): killed at random moments, a full disk, what other programs read.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Files that may begin at a moment that comes again.
-const MOST_NAMES: u32 = 1000;
+/// How often another program may take a name before this one does.
+const MOST_TRIES: u32 = 1000;
 
 /// Writes what comes into one file after the other.
 pub(super) struct Recorder {
@@ -95,26 +96,54 @@ impl Recorder {
         file.write_all(&self.beginning)?;
         file.sync_all()?;
         // The name is on the disk when the folder is; not every file system lets a folder be synchronised.
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+        let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
         self.file = Some(file);
         Ok(())
     }
 
     fn create_named(&self, now: SystemTime) -> io::Result<File> {
-        let name = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-        let (stem, ending) = (name(self.path.file_stem()), name(self.path.extension()));
-        let ending = if ending.is_empty() { ending } else { format!(".{ending}") };
-        let moment = humantime::format_rfc3339_micros(now).to_string().replace(['-', ':'], "");
-        for number in 1..=MOST_NAMES {
-            let number = if number == 1 { String::new() } else { format!("-{number}") };
-            match File::create_new(self.path.with_file_name(format!("{stem}-{moment}{number}{ending}"))) {
+        for _ in 0..MOST_TRIES {
+            let behind = self.newest_moment()?.map(|newest| newest + Duration::from_micros(1));
+            let moment = humantime::format_rfc3339_micros(behind.map_or(now, |behind| behind.max(now)));
+            let moment = moment.to_string().replace(['-', ':'], "");
+            let (beginning, ending) = self.name();
+            match File::create_new(self.path.with_file_name(format!("{beginning}{moment}{ending}"))) {
                 Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
                 result => return result,
             }
         }
         Err(ErrorKind::AlreadyExists.into())
     }
+
+    /// What stands in front of and behind the moment in a file's name.
+    fn name(&self) -> (String, String) {
+        let text = |part: Option<&OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+        let beginning = text(self.path.file_stem()).unwrap_or_default() + "-";
+        (beginning, text(self.path.extension()).map(|ending| format!(".{ending}")).unwrap_or_default())
+    }
+
+    /// The folder of the files.
+    fn folder(&self) -> &Path {
+        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
+    /// The latest moment in the names of the files that there are.
+    fn newest_moment(&self) -> io::Result<Option<SystemTime>> {
+        let (beginning, _) = self.name();
+        let mut newest = None;
+        for entry in self.folder().read_dir()? {
+            let name = entry?.file_name();
+            newest = newest.max(name.to_string_lossy().strip_prefix(&beginning).and_then(moment));
+        }
+        Ok(newest)
+    }
+}
+
+/// The moment that a text begins with, as names have it, such as `20260123T070000.000000Z`.
+fn moment(text: &str) -> Option<SystemTime> {
+    let (date, time) = (text.get(..8)?, text.get(8..23)?);
+    let text = [&date[..4], "-", &date[4..6], "-", &date[6..], &time[..3], ":", &time[3..5], ":", &time[5..]];
+    humantime::parse_rfc3339(&text.concat()).ok()
 }
 
 #[cfg(test)]
@@ -147,22 +176,30 @@ mod tests {
         assert_eq!(files(folder.path()), [("run.bin".into(), "~first".into())]);
     }
 
+    /// The clock is set back by an hour, and on again; then the program begins anew with a clock that was never set.
     #[test]
-    fn files_are_called_after_their_moment_and_a_taken_name_gets_a_number() {
+    fn names_in_order_are_files_in_order_whatever_the_clock_shows() {
         let folder = TempDir::new().unwrap();
-        let recorder = Recorder::create(&folder.path().join("run.pcapng"), None, vec![]).unwrap();
+        let other = folder.path().join("run-x-20991231T235959.000000Z.pcapng");
+        fs::write(other, "another recording's").unwrap();
         let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000);
-        for _ in 0..3 {
-            recorder.create_named(moment).unwrap();
+        let hour = Duration::from_secs(3600);
+        let moments = [moment, moment, moment - hour, moment + hour, SystemTime::UNIX_EPOCH];
+        for (number, moment) in moments.into_iter().enumerate() {
+            let recorder = Recorder::create(&folder.path().join(format!("{number}")), None, vec![]).unwrap();
+            let recorder = Recorder { path: folder.path().join("run.pcapng"), ..recorder };
+            write!(recorder.create_named(moment).unwrap(), "{number}").unwrap();
         }
-        let names: Vec<String> = files(folder.path()).into_iter().map(|(name, _)| name).collect();
+        let mut files = files(folder.path());
+        files.retain(|(name, _)| name.starts_with("run-2026"));
         let expected = [
-            "run-20260921T141320.000000Z-2.pcapng",
-            "run-20260921T141320.000000Z-3.pcapng",
-            "run-20260921T141320.000000Z.pcapng",
-            "run.pcapng",
+            ("run-20260921T141320.000000Z.pcapng", "0"),
+            ("run-20260921T141320.000001Z.pcapng", "1"),
+            ("run-20260921T141320.000002Z.pcapng", "2"),
+            ("run-20260921T151320.000000Z.pcapng", "3"),
+            ("run-20260921T151320.000001Z.pcapng", "4"),
         ];
-        assert_eq!(names, expected);
+        assert_eq!(files, expected.map(|(name, contents)| (name.to_string(), contents.to_string())));
     }
 
     #[test]

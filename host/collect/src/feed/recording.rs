@@ -43,9 +43,8 @@ impl Recording {
         Recording(Kind::Captures(Box::new(Captures { rest, current: None, begun: vec![], torn: vec![] })))
     }
 
-    /// Of captures that follow each other: those that have been reached and hold any packet, and the time of its first one, in nanoseconds
-    /// since the Unix epoch.
-    pub fn begun(&self) -> &[(PathBuf, u64)] {
+    /// Of captures that follow each other: those that have been reached and hold any packet.
+    pub fn begun(&self) -> &[PathBuf] {
         match &self.0 {
             Kind::Captures(captures) => &captures.begun,
             Kind::Capture(_) | Kind::Serial(_) => &[],
@@ -65,7 +64,7 @@ impl Recording {
 struct Captures {
     rest: VecDeque<PathBuf>,
     current: Option<(PathBuf, Capture)>,
-    begun: Vec<(PathBuf, u64)>,
+    begun: Vec<PathBuf>,
     torn: Vec<PathBuf>,
 }
 
@@ -83,8 +82,8 @@ impl Captures {
             };
             match capture.next_packet() {
                 Ok(Some(PacketRef { timestamp, data, .. })) => {
-                    if self.begun.last().is_none_or(|(begun, _)| begun != path) {
-                        self.begun.push((path.clone(), timestamp));
+                    if self.begun.last() != Some(path) {
+                        self.begun.push(path.clone());
                     }
                     return Ok(Event::Frame { bytes: data.to_vec(), captured: Some(timestamp) });
                 }
