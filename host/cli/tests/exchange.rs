@@ -108,6 +108,14 @@ fn one_interval_is_what_measure_finds() {
 }
 
 #[test]
+fn the_same_recording_at_both_ends_is_said() {
+    for (receiver, is_said) in [(SENDER, true), (RECEIVER, false)] {
+        let warnings = exchange(&[], SENDER, receiver, "127.0.0.1:0")["warnings"].to_string();
+        assert_eq!(warnings.contains("the same recording, or copies of it"), is_said, "{warnings}");
+    }
+}
+
+#[test]
 fn a_socket_in_use_is_left_alone() {
     let folder = Folder::new();
     let _listener = UnixListener::bind(folder.path("socket")).unwrap();
