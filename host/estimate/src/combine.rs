@@ -3,7 +3,9 @@
 //! With R_k packets received in interval k and w_k = R_k / sum R_k:
 //!
 //! * mean = sum w_k mean_k, with variance sum w_k^2 v_k, where v_k is the squared standard error of mean_k.
-//!   Intervals are sampled independently, each with its own few degrees of freedom f_k, so the sum has (sum w_k^2
+//!   Errors that are not those of rows, of slices and brackets, may all lie to one side: where each interval begins or ends with a burst of
+//!   losses, say. They count as one error, of sum w_k v_k^(1/2), with the fewest degrees of freedom of any.
+//!   Rows of intervals are sampled independently, each with its own few degrees of freedom f_k, so the sum has (sum w_k^2
 //!   v_k)^2 / sum ((w_k^2 v_k)^2 / f_k) of them (Welch-Satterthwaite). Third moments of independent means add up,
 //!   weighted by w_k^3, and so do covariances of mean and variance ([`Skew`]).
 //! * sigma^2 = sum w_k (sigma_k^2 + (mean_k - mean)^2) - sum w_k (1 - w_k) v_k. The last term is what the noise of
@@ -181,7 +183,7 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
         effective_samples: add(|each| each.effective_samples),
         balance: intervals.iter().fold(Balance::default(), |sum, each| sum.and(each.balance)),
         representative: intervals.iter().try_for_each(|each| each.representative),
-        mean: whole(intervals, |each| each.mean).map(|strata| overall_mean(&strata)),
+        mean: whole(intervals, |each| Ok((each.mean?, each.method))).map(|strata| overall_mean(&strata)),
         method: method(intervals),
         bracket: whole(intervals, |each| each.bracket).map(|strata| Range {
             lower: weighted(&strata, |range| range.lower),
@@ -259,16 +261,21 @@ fn weighted<T>(strata: &[Stratum<T>], value: impl Fn(&T) -> f64) -> f64 {
     strata.iter().map(|(weight, known)| weight * value(known)).sum()
 }
 
-fn overall_mean(strata: &[Stratum<Mean>]) -> Mean {
+fn overall_mean(strata: &[Stratum<(Mean, Method)>]) -> Mean {
     let (mut variance, mut satterthwaite, mut degrees) = (0.0, 0.0, 0.0);
+    let (mut aside, mut fewest) = (0.0, f64::INFINITY);
     let (mut uncertainty, mut thirds) = (Uncertainty::Exact, Skew::default());
-    for (weight, mean) in strata {
+    for (weight, (mean, method)) in strata {
         if let Uncertainty::Sampled { standard_error, skew, .. } = mean.uncertainty {
             let cube = (weight * standard_error).powi(3);
             thirds.mean += cube * skew.mean;
             thirds.coupling += cube * skew.coupling;
         }
         match mean.variance() {
+            Some((own_variance, own_degrees)) if own_degrees > 0.0 && *method != Method::Rows => {
+                aside += weight * own_variance.sqrt();
+                fewest = own_degrees.min(fewest);
+            }
             Some((own_variance, own_degrees)) if own_degrees > 0.0 => {
                 let part = weight * weight * own_variance;
                 variance += part;
@@ -278,6 +285,12 @@ fn overall_mean(strata: &[Stratum<Mean>]) -> Mean {
             Some(_) => {}
             None => uncertainty = mean.uncertainty,
         }
+    }
+    if aside > 0.0 {
+        let part = aside * aside;
+        variance += part;
+        satterthwaite += part * part / fewest;
+        degrees += fewest;
     }
     if uncertainty == Uncertainty::Exact && degrees > 0.0 {
         // Squares of tiny variances may vanish; then the degrees of freedom do not matter much.
@@ -289,10 +302,10 @@ fn overall_mean(strata: &[Stratum<Mean>]) -> Mean {
         uncertainty = Uncertainty::Sampled { standard_error, degrees_of_freedom, skew };
     }
     let bounds = Range {
-        lower: weighted(strata, |mean| mean.bounds.lower),
-        upper: weighted(strata, |mean| mean.bounds.upper),
+        lower: weighted(strata, |(mean, _)| mean.bounds.lower),
+        upper: weighted(strata, |(mean, _)| mean.bounds.upper),
     };
-    Mean { nanoseconds: weighted(strata, |mean| mean.nanoseconds), uncertainty, bounds }
+    Mean { nanoseconds: weighted(strata, |(mean, _)| mean.nanoseconds), uncertainty, bounds }
 }
 
 fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Deviation {

@@ -183,13 +183,16 @@ fn burstiness(slices: &[Slice]) -> f64 {
         return f64::INFINITY;
     }
     // How many of its slice are lost with a lost packet, less those that its neighbours let expect.
-    let beside = |around: &[Slice]| {
-        let counts = [&around[0], &around[1], &around[2]].map(|slice| (slice.sent as f64, slice.lost as f64));
-        let [before, (own_sent, own), behind] = counts;
-        let near = (before.1 + behind.1) / (before.0 + behind.0);
+    // The first and the last have one neighbour.
+    let beside = |(at, own): (usize, &Slice)| {
+        let around = [at.checked_sub(1), at.checked_add(1)].map(|at| slices.get(at?));
+        let count = |count: fn(&Slice) -> u64| around.into_iter().flatten().map(count).sum::<u64>() as f64;
+        let near = count(|slice| slice.lost) / count(|slice| slice.sent);
+        let (own_sent, own) = (own.sent as f64, own.lost as f64);
         [own * (own - near * own_sent), own]
     };
-    let sums = slices.windows(3).map(beside).fold([0.0, 0.0], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
+    let all = slices.iter().enumerate().map(beside);
+    let sums = all.fold([0.0, 0.0], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
     let together = if sums[1] > 0.0 { sums[0] / sums[1] } else { f64::INFINITY };
     (found / expected).max(together).max(1.0)
 }

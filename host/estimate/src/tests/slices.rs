@@ -2,7 +2,7 @@
 
 use crate::slices::{Sliced, align, together};
 use crate::sums::{EndSums, Sums};
-use crate::{Confidence, Method, Reason, Uncertainty};
+use crate::{Confidence, Method, Reason, Uncertainty, combine};
 use deltaline_model::sketch::digest;
 use deltaline_model::sketch::sampler::{Prefixes, Sampler};
 use deltaline_model::sketch::slices::{Record, Slices};
@@ -151,6 +151,39 @@ fn intervals_cover_the_mean() {
         println!("jitter {jitter}, loss {loss} in bursts of {burst}: {covered} of {trials}");
         // 285 expected, with a deviation of 3.8: five of them and two points.
         assert!(covered >= 260, "jitter {jitter}, loss {loss} in bursts of {burst}: {covered} of {trials}");
+    }
+}
+
+/// Single losses, and a burst where an interval begins or ends: only there a slice's end is no matter of chance, and the errors of all intervals have
+/// one sign.
+#[test]
+fn bursts_at_the_edges_of_intervals_are_in_the_range_of_each_and_of_all() {
+    let random = &mut StdRng::seed_from_u64(31);
+    let path = Path { packets: 750, gap: 200_000, jitter: 1e6, loss: 0.01, burst: 1 };
+    for (burst, is_end) in [(30, true), (30, false), (10, true), (10, false)] {
+        let (mut covered, mut all_covered) = (0, 0);
+        for _ in 0..50 {
+            let (mut estimates, mut kept) = (vec![], vec![]);
+            for _ in 0..6 {
+                let (sent, mut received) = path.run(random);
+                let from = if is_end { 750 - burst } else { 0 };
+                received.retain(|(number, _)| sent[from..from + burst].iter().all(|lost| lost.0 != *number));
+                let estimate = sliced(128, &sent, &received).estimate;
+                let delays = delays(&sent, &received);
+                let range = estimate.mean.unwrap().range(Confidence::P95).unwrap();
+                covered += u32::from(range.lower <= mean_of(&delays) && mean_of(&delays) <= range.upper);
+                estimates.push(estimate);
+                kept.extend(delays);
+            }
+            let range = combine(&estimates).mean.unwrap().range(Confidence::P95).unwrap();
+            all_covered += u32::from(range.lower <= mean_of(&kept) && mean_of(&kept) <= range.upper);
+        }
+        println!("{burst} lost, at the end {is_end}: {covered} of 300, {all_covered} of 50");
+        // 285 and 47.5 expected, with deviations of 3.8 and 1.5: five of them.
+        assert!(
+            covered >= 266 && all_covered >= 40,
+            "{burst} {is_end}: {covered} of 300, {all_covered} of 50"
+        );
     }
 }
 
