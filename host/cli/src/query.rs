@@ -61,9 +61,6 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     let filter = Filter { segment: *segment, reported };
     let failed = |error| failure(folder, error);
     let opened = Folder::open(folder).map_err(failed)?;
-    for copy in opened.copies() {
-        report::say(&format!("{}: holds what another file holds, and is left out", copy.display()));
-    }
     // Closed recordings keep whether their frames were signed.
     let believe = |mut table: Table| {
         table.rows.retain(|row| row.authenticated || !believed.wants_signed());
@@ -76,13 +73,14 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         report::say(&format!("{}; its intervals are left out", failure.message));
         exit = failure.exit;
     };
+    let repeating;
     let (text, is_empty) = if let Some(every) = every {
         let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
         let take = |table| match table {
             Ok(table) => summing.add(&believe(table)),
             Err(error) => left_out(error),
         };
-        working("reading intervals", || opened.each(&filter, collectors, take));
+        repeating = working("reading intervals", || opened.each(&filter, collectors, take));
         let sums = summing.finish();
         let output = SumsOutput { schema: Schema::of("query"), sums: sums.iter().map(Into::into).collect() };
         (if *json { Shown::Sums(output) } else { Shown::Text(table_of_sums(&sums)) }, sums.is_empty())
@@ -92,12 +90,19 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
             Ok(table) => whole.append(believe(table)),
             Err(error) => left_out(error),
         };
-        working("reading intervals", || opened.each(&filter, collectors, take));
+        repeating = working("reading intervals", || opened.each(&filter, collectors, take));
         whole.sort();
         let table = whole;
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
+    for (path, intervals) in repeating {
+        report::say(&format!(
+            "{}: {intervals} of its intervals lie in a recording of another name, too, and count once: a copy, a second recorder, or frames that \
+             somebody has sent again",
+            path.display()
+        ));
+    }
     believed.mention_forgery();
     match text {
         Shown::Text(text) => report::print(&text)?,

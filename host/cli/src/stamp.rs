@@ -12,6 +12,7 @@ use crate::progress::working;
 use crate::report::{self, duration, or_none};
 use crate::signals::stop_flag;
 use clap::{Args, Subcommand};
+use deltaline_design::check_permissions;
 use deltaline_stamp::PORT;
 use deltaline_stamp::packet::{Key, MOST, OPEN};
 use deltaline_stamp::reflector::Reflector;
@@ -40,7 +41,7 @@ Examples:
     deltaline stamp reflect
 
   For who has the key, at one address:
-    head -c 16 /dev/urandom | od -An -tx1 > link.key
+    (umask 077; head -c 16 /dev/urandom | od -An -tx1 > link.key)
     deltaline stamp reflect 192.0.2.7:8620 --key link.key";
 
 /// Octets of a file of a key at most.
@@ -344,6 +345,7 @@ fn key(path: Option<&Path>) -> Result<Option<Key>, Failure> {
         );
         Failure::new(Exit::Input, message)
     };
+    check_permissions(path).map_err(|error| Failure::new(Exit::Input, format!("--key: {error}")))?;
     let mut text = String::new();
     File::open(path)
         .and_then(|file| file.take(MOST_KEY).read_to_string(&mut text))

@@ -5,7 +5,9 @@ mod common;
 
 use common::reading::Reading;
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 /// A reflector at a port that the system chose, and where it is.
@@ -13,10 +15,17 @@ fn reflector(more: &[&str]) -> (Reading, String) {
     let mut reflector = Reading::start(&[&["stamp", "reflect", "127.0.0.1:0", "--json"], more].concat());
     loop {
         let message = reflector.message();
+        assert!(!message.is_empty(), "the reflector has ended");
         if let Some((_, address)) = message.split_once("answered at ") {
             return (reflector, address.trim().into());
         }
     }
+}
+
+/// A file that its owner alone may read.
+fn write_private(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
 }
 
 /// Exit code, standard output, standard error.
@@ -32,7 +41,7 @@ const QUICK: [&str; 4] = ["--interval", "1ms", "--count", "200"];
 fn a_sender_and_a_reflector() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("link.key");
-    fs::write(&key, " 00 01 02 03 04 05 06 07\n 08 09 0A 0b 0c 0d 0e 0f\n").unwrap();
+    write_private(&key, " 00 01 02 03 04 05 06 07\n 08 09 0A 0b 0c 0d 0e 0f\n");
     let key = key.to_str().unwrap();
     for keys in [&[][..], &["--key", key][..]] {
         let (reflector, address) = reflector(keys);
@@ -77,7 +86,7 @@ fn what_fails_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
-        fs::write(&path, text).unwrap();
+        write_private(&path, text);
         path.to_str().unwrap().to_string()
     };
     let (ours, theirs) = (file("ours", &"00".repeat(16)), file("theirs", &"01".repeat(16)));
@@ -103,6 +112,9 @@ fn what_fails_says_why() {
         let (code, _, messages) = send(&["--key", &file("bad", text)]);
         assert!(code == 3 && messages.contains(reason), "{messages}");
     }
+    fs::set_permissions(&ours, Permissions::from_mode(0o644)).unwrap();
+    let (code, _, messages) = send(&["--key", &ours]);
+    assert!(code == 3 && messages.contains("chmod 600"), "{messages}");
     let (code, _, messages) = send(&["--key", "/nowhere"]);
     assert!(code == 3 && messages.contains("/nowhere"), "{messages}");
 

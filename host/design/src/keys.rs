@@ -146,7 +146,11 @@ fn check_is_file(path: &Path) -> Result<(), KeyFileError> {
 }
 
 /// Refuses a file that others than its owner may read.
-fn check_permissions(path: &Path) -> Result<(), KeyFileError> {
+///
+/// # Errors
+///
+/// [`KeyFileError::Open`] and [`KeyFileError::File`].
+pub fn check_permissions(path: &Path) -> Result<(), KeyFileError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -32,7 +32,7 @@ mod text;
 
 pub use design::{Design, Parts};
 pub use error::{DesignError, Place};
-pub use keys::{KeyFileError, add_key, load_keys, parse_keys};
+pub use keys::{KeyFileError, add_key, check_permissions, load_keys, parse_keys};
 pub use kind::{CellKind, ClockSource, CoreKind, Shell};
 pub use measurement::{Class, Measurement};
 pub use refusal::Refusal;

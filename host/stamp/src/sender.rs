@@ -8,7 +8,8 @@
 //! | anything else: cut, not signed by the key, of another session, with a time that was not sent | refused; it answers nothing |
 //!
 //! Packets that are not answered until the patience is over are lost, on one way or the other. On which one the reflector's own numbers tell,
-//! if they show that it counts: only by a packet that it did not get do they differ from those that were sent.
+//! if they show that it counts, and that packets kept their order on the way there: the distance of its number from the packet's grows with every packet
+//! that it did not get, and never falls.
 
 use crate::packet::{Answer, Key, Stamp};
 use crate::socket::Socket;
@@ -144,7 +145,7 @@ fn take(
 ) -> io::Result<Outcome> {
     let mut outcome = Outcome { is_synchronised: true, ..Outcome::default() };
     let mut answered = vec![false; times.len()];
-    let mut counted = None;
+    let mut numbers = vec![];
     while !is_over.load(Ordering::Relaxed) && (outcome.received < plan.count) {
         let arrived = match socket.receive() {
             Ok(Some(arrived)) => arrived,
@@ -165,15 +166,11 @@ fn take(
         }
         outcome.received += 1;
         outcome.is_synchronised &= answer.stamp.error.is_synchronised();
-        // The reflector has got so many of the packets up to this one.
-        let missing = answer.asked.number.wrapping_sub(answer.stamp.number) as i32;
-        if missing > 0 {
-            counted = counted.max(Some(missing as u32));
-        }
+        numbers.push((answer.asked.number, answer.stamp.number));
         outcome.samples.extend(sample(&answer, arrived.time));
     }
     let lost = sent.load(Ordering::Relaxed).saturating_sub(outcome.received);
-    outcome.lost_by_way = match counted {
+    outcome.lost_by_way = match missing(numbers) {
         // What the reflector did not get of the last packets, whose numbers no answer tells, is not known to be of either way.
         Some(there) if there <= lost && answered.last() == Some(&true) => Some([there, lost - there]),
         _ if lost == 0 => Some([0, 0]),
@@ -181,6 +178,17 @@ fn take(
     };
     outcome.is_synchronised &= outcome.received > 0;
     Ok(outcome)
+}
+
+/// How many of the packets the reflector did not get up to the last one that was answered, by the numbers of packets and of their answers; none if its
+/// numbers are the packets' own, or do not follow each other as packets that keep their order have them.
+fn missing(mut numbers: Vec<(u32, u32)>) -> Option<u32> {
+    numbers.sort_unstable();
+    let missing = numbers.into_iter().try_fold(0, |before, (asked, reflected)| {
+        let missing = asked.wrapping_sub(reflected) as i32;
+        (missing >= before).then_some(missing)
+    });
+    missing.filter(|missing| *missing > 0).map(i32::unsigned_abs)
 }
 
 /// The answer that this is to a packet that was sent, and whether it is the first one.
@@ -355,6 +363,70 @@ mod tests {
         let numbers: Vec<u32> = outcome.samples.iter().map(|sample| sample.number).collect();
         assert_eq!(numbers, [9, 8, 6, 4, 2, 1, 0]);
         assert!(outcome.is_synchronised && outcome.samples.iter().all(|sample| sample.ttl == 9));
+    }
+
+    #[test]
+    fn the_way_of_losses_is_told_where_order_was_kept_alone() {
+        // Packet 2 and 5 did not get there; without the answer of 3, too.
+        assert_eq!(missing(vec![(0, 0), (1, 1), (3, 2), (4, 3), (6, 4)]), Some(2));
+        assert_eq!(missing(vec![(6, 4), (0, 0), (1, 1), (4, 3)]), Some(2));
+        // All came, or a reflector repeats the packets' numbers.
+        assert_eq!(missing(vec![(0, 0), (1, 1), (3, 3)]), None);
+        // 1 and 2 changed places, 0 and 1; 1 came twice; a reflector that begins anew or invents.
+        for numbers in [
+            [(0, 0), (1, 2), (2, 1), (4, 3)],
+            [(0, 1), (1, 0), (2, 2), (4, 3)],
+            [(0, 0), (1, 1), (2, 3), (5, 4)],
+        ] {
+            assert_eq!(missing(numbers.to_vec()), None, "{numbers:?}");
+        }
+        assert_eq!(missing(vec![(0, u32::MAX), (1, 7)]), None);
+    }
+
+    /// Packets that overtake each other, come twice, and such of before that somebody sends again.
+    #[test]
+    fn a_reflector_counts_each_packet_of_a_session_once() {
+        let mut reflector = Reflector::new(Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap(), None);
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        socket.connect(reflector.address().unwrap()).unwrap();
+        let mut number = |number: u32, time: u64| {
+            let stamp = Stamp { number, time, error: ErrorEstimate::UNKNOWN, session: 5 };
+            socket.send(&stamp.packet(None, 0)).unwrap();
+            reflector.answer_next().unwrap();
+            let mut buffer = [0; 100];
+            let length = socket.recv(&mut buffer).unwrap();
+            Answer::read(&buffer[..length], None).unwrap().stamp.number
+        };
+        let start = u64::MAX - 2;
+        let at = |after: u64| start.wrapping_add(after);
+        assert_eq!([(1, at(1)), (0, at(0)), (2, at(2))].map(|(n, time)| number(n, time)), [0, 1, 1]);
+        // Packet 0 begins anew with a later time alone; packets of before it, and those that came, do not count.
+        assert_eq!(
+            [(0, at(10)), (1, at(11)), (0, at(10)), (0, at(0))].map(|(n, time)| number(n, time)),
+            [0, 1, 2, 2]
+        );
+        assert_eq!(
+            [(900, at(5)), (2, at(12)), (4, at(14)), (3, at(13)), (3, at(13))]
+                .map(|(n, time)| number(n, time)),
+            [2, 2, 3, 4, 5]
+        );
+        assert_eq!(
+            [(700, at(800)), (5, at(15)), (700, at(800)), (701, at(801))].map(|(n, time)| number(n, time)),
+            [5, 6, 6, 6]
+        );
+        assert_eq!(number(0, at(900)), 0);
+    }
+
+    /// One packet with the other reflector's source, and two of them would answer each other for ever.
+    #[test]
+    fn reflectors_do_not_answer_each_other() {
+        let mut one = Reflector::new(Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap(), None);
+        let address = one.address().unwrap();
+        let other = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, 2), address.port())).unwrap();
+        let stamp = Stamp { number: 0, time: 9, error: ErrorEstimate::UNKNOWN, session: 5 };
+        other.send_to(&stamp.packet(None, 0), address).unwrap();
+        one.answer_next().unwrap();
+        assert_eq!((one.reflected().answered, one.reflected().refused), (0, 1));
     }
 
     #[test]

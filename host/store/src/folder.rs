@@ -8,7 +8,7 @@ use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
 use parquet::errors::ParquetError;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::panic::{self, AssertUnwindSafe};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Why a store cannot be read or written.
 #[derive(Debug, Error)]
@@ -201,16 +201,22 @@ impl Folder {
     }
 
     /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
-    /// be read, why.
+    /// be read, why. An interval that lies in recordings of several names, such as copies, those of two recorders, or somebody's who sends frames again, is
+    /// handed out once; it returns the files that hold others' intervals, and how many.
     pub fn each(
         &self,
         filter: &Filter,
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
-    ) {
-        let copies = self.copies();
-        for path in self.tables.values().map(|closed| &closed.path).filter(|path| !copies.contains(path)) {
-            take(load(path, filter));
+    ) -> Vec<(PathBuf, usize)> {
+        let (mut known, mut repeating) = (KnownIntervals::default(), vec![]);
+        let mut take_new = |path: &Path, mut table: Table| {
+            let repeated = known.take_out_of(&mut table, parts(named(&stem(path)).0).0);
+            repeating.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
+            table
+        };
+        for path in self.tables.values().map(|closed| &closed.path) {
+            take(load(path, filter).map(|table| take_new(path, table)));
         }
         for run in &self.runs {
             let recorded = match self.open_ones(run, &collector) {
@@ -223,19 +229,11 @@ impl Folder {
             for Recorded { path, mut table, .. } in recorded {
                 if !self.is_closed(&path) {
                     table.rows.retain(|row| filter.takes(row.segment, row.reported));
-                    take(Ok(table));
+                    take(Ok(take_new(&path, table)));
                 }
             }
         }
-    }
-
-    /// Files of numbers with the same contents as another one, by the checks in their names: those of a recording that was copied. They
-    /// are left out, or their packets would count twice. Those without intervals all look alike, and are none.
-    pub fn copies(&self) -> Vec<&PathBuf> {
-        let mut known = BTreeSet::new();
-        let is_empty = |path: &Path| load(path, &Filter::default()).is_ok_and(|table| table.rows.is_empty());
-        let paths = self.tables.values().map(|closed| &closed.path);
-        paths.filter(|path| !known.insert(named(&stem(path)).1.to_string()) && !is_empty(path)).collect()
+        repeating
     }
 
     /// The intervals that are asked for, in order of segment and time.
@@ -323,6 +321,33 @@ impl Folder {
             }
         }
         Ok(BTreeMap::new())
+    }
+}
+
+/// Intervals that were handed out: of those in which packets were measured, the check of their numbers, and a check of the name of the run that they are of.
+#[derive(Default)]
+struct KnownIntervals(HashMap<u64, u64>);
+
+impl KnownIntervals {
+    /// Takes the intervals out of a run's table that another run has, and says how many. Those without a mean may be alike by chance, and stay.
+    fn take_out_of(&mut self, table: &mut Table, run: &str) -> usize {
+        let Some(mean) = table.columns.iter().position(|name| name == "mean_ns") else { return 0 };
+        let run = xxh3_64(run.as_bytes());
+        // Tables may have other columns, and in another order: each value's check is of its column's name, too.
+        let columns: Vec<u64> = table.columns.iter().map(|name| xxh3_64(name.as_bytes())).collect();
+        let before = table.rows.len();
+        table.rows.retain(|row| {
+            if row.numbers.get(mean).copied().flatten().is_none() {
+                return true;
+            }
+            let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
+            let checks = columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
+                number.map(|number| xxh3_64_with_seed(&number.to_le_bytes(), *column))
+            });
+            let check = checks.fold(xxh3_64(own.as_flattened()), u64::wrapping_add);
+            *self.0.entry(check).or_insert(run) == run
+        });
+        before - table.rows.len()
     }
 }
 

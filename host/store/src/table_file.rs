@@ -48,9 +48,18 @@ pub const PASSED: &str = "deltaline.passed";
 ///
 /// What the file cannot take.
 pub fn write(
+    table: Table,
+    passed: &BTreeMap<u32, Passed>,
+    file: impl Write + Send,
+) -> Result<(), ParquetError> {
+    write_in_groups(table, passed, file, GROUP)
+}
+
+fn write_in_groups(
     mut table: Table,
     passed: &BTreeMap<u32, Passed>,
     file: impl Write + Send,
+    group: usize,
 ) -> Result<(), ParquetError> {
     table.sort();
     let mut properties = WriterProperties::builder().set_compression(Compression::ZSTD(Default::default()));
@@ -71,7 +80,7 @@ pub fn write(
     }
     let schema = Arc::new(schema(&table.columns)?);
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-    for rows in groups(&table.rows) {
+    for rows in groups(&table.rows, group) {
         let mut group = writer.next_row_group()?;
         let mut place = 0;
         while let Some(mut column) = group.next_column()? {
@@ -86,10 +95,10 @@ pub fn write(
 }
 
 /// The groups of rows in order.
-fn groups(mut rows: &[Row]) -> Vec<&[Row]> {
+fn groups(mut rows: &[Row], group: usize) -> Vec<&[Row]> {
     let mut groups = vec![];
     while !rows.is_empty() {
-        let most = rows.len().min(GROUP);
+        let most = rows.len().min(group);
         let ends = (ENOUGH..most).find(|end| rows[end - 1].segment != rows[*end].segment);
         let (group, rest) = rows.split_at(ends.unwrap_or(most));
         groups.push(group);
@@ -159,6 +168,10 @@ fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), Par
 /// the check in their name.
 pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
     let reader = SerializedFileReader::new(file)?;
+    // Rows that are alike take no room in a file, in memory they do.
+    if reader.metadata().row_groups().iter().any(|group| group.num_rows() > GROUP as i64) {
+        return Err(ParquetError::General(format!("a group of its rows has more than {GROUP}")));
+    }
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
     if names.len() < FIXED.len() || names[..FIXED.len()] != FIXED {
@@ -259,4 +272,33 @@ fn all<T: DataType>(
     }
     let mut values = values.into_iter();
     Ok(levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Rows that are all alike take a few bytes in a file, and gigabytes in memory: a store writes no such groups.
+    #[test]
+    fn groups_larger_than_a_store_writes_are_refused() {
+        let row = Row {
+            segment: 1,
+            interval: 2,
+            reported: 3,
+            authenticated: false,
+            reason: None,
+            numbers: vec![Some(4)],
+        };
+        let table = Table { columns: vec!["sent".into()], rows: vec![row; GROUP + 1] };
+        for group in [GROUP, GROUP + 1] {
+            let mut bytes = vec![];
+            write_in_groups(table.clone(), &BTreeMap::new(), &mut bytes, group).unwrap();
+            let read = read(bytes.into(), &Filter::default());
+            match group {
+                GROUP => assert_eq!(read.unwrap(), table),
+                _ => assert!(read.unwrap_err().to_string().contains("more than 65536")),
+            }
+        }
+    }
 }

@@ -205,6 +205,43 @@ fn files_of_numbers_that_are_not_what_they_were_are_refused() {
     assert_eq!(everything(folder.path()).rows.len(), 20);
 }
 
+/// A second recorder, whose files are cut elsewhere; a copy; and somebody who sends the frames again, hours later, to a recorder of another name.
+#[test]
+fn intervals_in_recordings_of_several_names_count_once() {
+    let frames = frames(400);
+    let folder = TempDir::new().unwrap();
+    for (number, part) in [&frames[..300], &frames[300..]].into_iter().enumerate() {
+        fs::write(name(folder.path(), number), recording(part)).unwrap();
+    }
+    // Those with a mean: others may be alike by chance, as first ones are.
+    let means =
+        |table: &Table| table.rows.iter().filter(|row| table.number(row, "mean_ns").is_some()).count();
+    let expected = means(&everything(folder.path()));
+    assert!(expected >= 398, "{expected}");
+    for (other, later, cut) in [("south", 12_345, 417), ("backup", 0, 300), ("again", 7200 * SECOND, 800)] {
+        let later: Vec<_> = frames.iter().map(|(time, frame)| (time + later, frame.clone())).collect();
+        for (number, part) in [&later[..cut], &later[cut..]].into_iter().enumerate() {
+            let path = folder.path().join(format!("{other}-20260123T1{number}0000.000000Z.pcapng"));
+            fs::write(path, recording(part)).unwrap();
+        }
+        for closes in [false, true] {
+            let mut opened = Folder::open(folder.path()).unwrap();
+            if closes {
+                opened.close(true, Collector::default).unwrap();
+            }
+            let mut rows = 0;
+            let repeating =
+                opened.each(&Filter::default(), Collector::default, |table| rows += means(&table.unwrap()));
+            assert_eq!(rows, expected, "{other} {closes}");
+            assert!(
+                repeating.iter().map(|(_, intervals)| intervals).sum::<usize>() >= expected,
+                "{repeating:?}"
+            );
+        }
+    }
+    assert_eq!(means(&everything(folder.path())), expected);
+}
+
 /// Files of numbers with the right check in their names, each with one byte of what describes it changed, at some of which the library panics: they are
 /// read, or refused by name.
 #[test]
