@@ -121,6 +121,8 @@ struct Output<'a> {
     lost_backward: Option<u32>,
     duplicates: u64,
     refused: u64,
+    /// Answers that the delays are of.
+    samples: usize,
     round_trip_ns: Option<DelaysOutput>,
     forward_ns: Option<DelaysOutput>,
     backward_ns: Option<DelaysOutput>,
@@ -181,6 +183,14 @@ fn send(arguments: &Send) -> Result<Exit, Failure> {
     if let Some(doubt) = output.clock_doubt {
         report::say(doubt);
     }
+    if outcome.samples.len() < outcome.received as usize {
+        report::say(&format!(
+            "{} of {} answers say that they stayed at the reflector for less than nothing, or for longer than they were away, and are in no delay: \
+             its clock is coarse or was set, and the round trips of the others may be too long",
+            outcome.received as usize - outcome.samples.len(),
+            outcome.received
+        ));
+    }
     if outcome.unsent > 0 {
         report::say(&format!("{} packets were not sent: the system refused them", outcome.unsent));
     }
@@ -201,6 +211,9 @@ fn output<'a>(arguments: &'a Send, outcome: &Outcome, authenticated: bool) -> Ou
     let dwell = Delays::of(samples.iter().map(|sample| sample.dwell));
     let nothing = match (outcome.is_unreachable, outcome.refused) {
         _ if !samples.is_empty() => None,
+        _ if outcome.received > 0 => {
+            Some("the times of all answers contradict each other: see to the reflector's clock".to_string())
+        }
         (true, _) => Some("nobody listens there: start a reflector, or name another port".to_string()),
         (_, 0) => Some(format!(
             "no answer came within {}: check address, key and firewalls, or wait longer with --timeout",
@@ -221,6 +234,7 @@ fn output<'a>(arguments: &'a Send, outcome: &Outcome, authenticated: bool) -> Ou
         lost_backward: by_way(1),
         duplicates: outcome.duplicates,
         refused: outcome.refused,
+        samples: samples.len(),
         round_trip_ns: Delays::of(samples.iter().map(|sample| sample.round_trip)).map(DelaysOutput::from),
         clock_doubt: forward.is_some().then_some(CLOCK_DOUBT),
         forward_ns: forward,

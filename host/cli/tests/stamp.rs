@@ -4,11 +4,14 @@
 mod common;
 
 use common::reading::Reading;
+use deltaline_stamp::packet::{Answer, Stamp};
 use serde_json::Value;
 use std::fs::{self, Permissions};
+use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 
 /// A reflector at a port that the system chose, and where it is.
 fn reflector(more: &[&str]) -> (Reading, String) {
@@ -78,6 +81,33 @@ fn a_sender_and_a_reflector() {
         assert_eq!(result.code, 0, "{}", result.messages);
         let counts: Value = serde_json::from_str(&result.output).unwrap();
         assert_eq!((&counts["answered"], &counts["refused"]), (&400.into(), &0.into()));
+    }
+}
+
+/// A reflector whose clock is coarse: by its times some packets stay there for longer than they are away.
+#[test]
+fn answers_that_contradict_themselves_are_in_no_delay_and_said() {
+    for (contradicts, code, said) in [(2, 0, "10 of 20 answers say"), (1, 14, "all answers contradict")] {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap().to_string();
+        let answers = thread::spawn(move || {
+            let mut buffer = [0; 200];
+            for number in 0..20 {
+                let (length, from) = socket.recv_from(&mut buffer).unwrap();
+                let asked = Stamp::read(&buffer[..length], None).unwrap();
+                let stamp = Stamp { number, ..asked };
+                let arrival = if number % contradicts == 0 { asked.time - (1 << 36) } else { asked.time };
+                let answer = Answer { stamp, arrival, asked, ttl: 255 };
+                socket.send_to(&answer.packet(None, &buffer[..length]), from).unwrap();
+            }
+        });
+        let send = ["stamp", "send", &address, "--count", "20", "--interval", "1ms", "--json"];
+        let (found, output, messages) = deltaline(&send);
+        answers.join().unwrap();
+        assert!(found == code && messages.contains(said), "{found} {messages}");
+        let result: Value = serde_json::from_str(&output).unwrap();
+        let samples = if code == 0 { 10 } else { 0 };
+        assert_eq!((&result["received"], &result["samples"]), (&20.into(), &samples.into()));
     }
 }
 

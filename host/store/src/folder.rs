@@ -190,8 +190,9 @@ impl Folder {
             let about = fs::metadata(&pair[0]).map_err(failed)?;
             let written = about.modified().map_err(failed)?;
             // What has been written to meanwhile is not what was closed.
-            let is_closed =
-                self.tables.get(&stem(&pair[0])).is_some_and(|closed| about.len() <= closed.length);
+            let closed = self.tables.get(&stem(&pair[0])).filter(|closed| about.len() <= closed.length);
+            // Nor is it closed if its file of numbers is not what was written.
+            let is_closed = closed.is_some_and(|closed| load(&closed.path, &Filter::default()).is_ok());
             if is_closed && oldest.is_some_and(|oldest| written < oldest) && self.is_closed(&pair[1]) {
                 fs::remove_file(&pair[0]).map_err(failed)?;
                 removed.push(pair[0].clone());

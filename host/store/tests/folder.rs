@@ -205,6 +205,28 @@ fn files_of_numbers_that_are_not_what_they_were_are_refused() {
     assert_eq!(everything(folder.path()).rows.len(), 20);
 }
 
+/// Numbers that are damaged are no reason to remove what they are of.
+#[test]
+fn recordings_whose_numbers_are_damaged_are_kept() {
+    let folder = TempDir::new().unwrap();
+    let frames = frames(60);
+    for (number, part) in frames.chunks(frames.len() / 3).enumerate() {
+        fs::write(name(folder.path(), number), recording(part)).unwrap();
+    }
+    let mut opened = Folder::open(folder.path()).unwrap();
+    let closed = opened.close(true, Collector::default).unwrap().closed;
+    assert_eq!(closed.len(), 3);
+    let first = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let first = first.filter(|path| path.extension().unwrap() == "parquet").min().unwrap();
+    let bytes = fs::read(&first).unwrap();
+    fs::write(&first, &bytes[..bytes.len() / 2]).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    let opened = Folder::open(folder.path()).unwrap();
+    assert_eq!(opened.remove(Duration::from_millis(5)).unwrap(), closed[1..2]);
+    fs::write(&first, &bytes).unwrap();
+    assert_eq!(Folder::open(folder.path()).unwrap().remove(Duration::from_millis(5)).unwrap(), closed[..1]);
+}
+
 /// A second recorder, whose files are cut elsewhere; a copy; and somebody who sends the frames again, hours later, to a recorder of another name.
 #[test]
 fn intervals_in_recordings_of_several_names_count_once() {
