@@ -8,7 +8,7 @@ use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
 use parquet::errors::ParquetError;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::panic::{self, AssertUnwindSafe};
@@ -211,13 +211,19 @@ impl Folder {
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Vec<(PathBuf, usize)> {
         let (mut known, mut repeating) = (KnownIntervals::default(), vec![]);
-        let mut take_new = |path: &Path, mut table: Table| {
-            let repeated = known.take_out_of(&mut table, parts(named(&stem(path)).0).0);
+        let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
+        let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
+        let mut take_new = |recording: &str, path: &Path, mut table: Table| {
+            // A run's own intervals are not remembered: a month's are many millions.
+            let repeated = match runs.len() {
+                0 | 1 => 0,
+                _ => known.take_out_of(&mut table, parts(recording).0),
+            };
             repeating.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
             table
         };
-        for path in self.tables.values().map(|closed| &closed.path) {
-            take(load(path, filter).map(|table| take_new(path, table)));
+        for (recording, Closed { path, .. }) in &self.tables {
+            take(load(path, filter).map(|table| take_new(recording, path, table)));
         }
         for run in &self.runs {
             let recorded = match self.open_ones(run, &collector) {
@@ -230,7 +236,7 @@ impl Folder {
             for Recorded { path, mut table, .. } in recorded {
                 if !self.is_closed(&path) {
                     table.rows.retain(|row| filter.takes(row.segment, row.reported));
-                    take(Ok(take_new(&path, table)));
+                    take(Ok(take_new(&stem(&path), &path, table)));
                 }
             }
         }
