@@ -151,7 +151,7 @@ impl From<Delays> for DelaysOutput {
 }
 
 const CLOCK_DOUBT: &str = "the two ends' clocks are not known to be synchronised: forward and backward delays hold the offset between them, with \
-                           opposite signs; their variation and the round trip do not";
+                           opposite signs; their variation does not unless a clock is set meanwhile, and the round trip never does";
 
 fn send(arguments: &Send) -> Result<Exit, Failure> {
     let key = key(arguments.key.as_deref())?;
