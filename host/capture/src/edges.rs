@@ -6,7 +6,9 @@
 //! * A recorder ran from its first record to its last, of whatever kind: packets that are not measured count, too, and so do those that a
 //!   filter passes over ([`Identities::recorder_ran`]).
 //! * What one end recorded outside the other recorder's time is left out, as the other one cannot have it. Of packets of a key that
-//!   the other end has as well, but less often, no more are left out than it lacks, and those alone that are certain to be outside.
+//!   the other end has as well, those alone are for which it has none at their time; and no more than it lacks, as the last ones of a
+//!   recording may be later than all others. If both ends have more of a key outside, these are others, all of them: a packet that is
+//!   repeated byte for byte, from before one recorder began and from after the other one ended.
 //! * What one end recorded while the other recorder ran, and the other one lacks, was lost, or came in. So an outage up to the
 //!   end of the recordings is loss, if the receiver has recorded anything after it; and it is left out, with a message, if nothing shows that
 //!   the receiver's recorder ran on.
@@ -180,8 +182,9 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
         common.extend(self::common(ends, most_alike, |hash| outer.contains(&hash)));
     }
     let still = [0, 1].map(|end| still(ends, end, &common));
-    let [sent, received] = [0, 1].map(|end| kept(ends, end, &mut common));
-    let (sent, received) = (sent?, received?);
+    let [sent, received] = [0, 1].map(|end| outside(ends, end, &mut common));
+    let left_out = left_out(ends, &[sent?, received?]);
+    let [sent, received] = [0, 1].map(|end| kept(ends[end], &left_out[end]));
     // Two recordings that have but a corner in common are not of the same traffic.
     let keeps_most =
         |kept: &Kept| 2 * (kept.left_out.iter().sum::<usize>() + kept.under_way.len()) < kept.measured;
@@ -277,8 +280,23 @@ impl Shift {
     }
 }
 
-/// What is kept of one end: what the other end has as well, and what it lacks although its recorder ran.
-fn kept(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Kept> {
+/// What an end recorded while the other recorder may not have run.
+struct Outside {
+    packets: Vec<OutsidePacket>,
+    /// When packets are expected at the other end.
+    at_edges: [Shift; 2],
+}
+
+#[derive(Clone, Copy)]
+struct OutsidePacket {
+    /// Its place among the measured packets.
+    place: usize,
+    /// Whether the other recorder certainly did not run.
+    is_certain: bool,
+}
+
+/// The packets of one end outside the other recorder's time, outermost ones first.
+fn outside(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Outside> {
     let [own, other] = [ends[end], ends[1 - end]];
     common.sort_unstable_by_key(|places| places[end]);
     // From this end to the other one.
@@ -291,36 +309,115 @@ fn kept(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Kep
     let began = common.iter().take(OUTERMOST).map(|places| time(places, 1 - end)).fold(began, u64::min);
     let ended = common.iter().rev().take(OUTERMOST).map(|places| time(places, 1 - end)).fold(ended, u64::max);
     let [began, ended] = [began, ended].map(i128::from);
-    // Whether the other recorder may not have run, and whether it certainly did not.
-    let outside = |packet: &Measured| {
-        let time = i128::from(packet.time);
+    let packet = |place: usize| {
+        let time = i128::from(own.measured[place].time);
         let may_be = time + at_front.least < began || time + at_back.greatest > ended;
-        let is = time + at_front.greatest < began || time + at_back.least > ended;
-        (may_be, is)
+        let is_certain = time + at_front.greatest < began || time + at_back.least > ended;
+        may_be.then_some(OutsidePacket { place, is_certain })
     };
-    let places = 0..own.measured.len();
-    let middle = places.end / 2;
-    // Outermost ones first.
-    let inwards = (0..middle).chain((middle..places.end).rev());
-    let candidates: Vec<usize> = inwards.filter(|place| outside(&own.measured[*place]).0).collect();
-    let mut counts = counts(own, other, candidates.iter().map(|place| own.measured[*place].hash));
-    let is_left_out = |place: &usize| {
-        let packet = &own.measured[*place];
-        match counts.get_mut(&packet.hash) {
-            Some([_, 0]) => true,
-            Some([own, other]) if *own > *other && outside(packet).1 => {
-                *own -= 1;
-                true
-            }
-            _ => false,
-        }
-    };
-    let left_out: HashSet<usize> = candidates.into_iter().filter(is_left_out).collect();
+    let stop = own.measured.len();
+    let inwards = (0..stop / 2).chain((stop / 2..stop).rev());
+    Some(Outside { packets: inwards.filter_map(packet).collect(), at_edges: [at_front, at_back] })
+}
 
+/// The packets of a key, at the sender and at the receiver.
+#[derive(Default)]
+struct Copies {
+    /// Their places among the measured packets.
+    places: [Vec<usize>; 2],
+    /// Those that have no packet of the other end at the time at which it is expected.
+    alone: [HashSet<usize>; 2],
+    /// How many are outside the other recorder's time and alone.
+    outside: [usize; 2],
+}
+
+impl Copies {
+    /// Finds those that are alone: in order of their times, each takes the first one of the other end that it can be.
+    fn pair(&mut self, ends: [&Identities; 2], least: i128, greatest: i128) {
+        let time = |end: usize, place: usize| i128::from(ends[end].measured[place].time);
+        for (end, places) in self.places.iter_mut().enumerate() {
+            places.sort_by_key(|place| time(end, *place));
+        }
+        let [mut sent, mut received] = self.places.each_ref().map(|places| places.iter().copied().peekable());
+        while let (Some(&one), Some(&other)) = (sent.peek(), received.peek()) {
+            let delay = time(1, other) - time(0, one);
+            if delay >= least {
+                sent.next();
+            }
+            if delay <= greatest {
+                received.next();
+            }
+            if delay > greatest {
+                self.alone[0].insert(one);
+            } else if delay < least {
+                self.alone[1].insert(other);
+            }
+        }
+        self.alone[0].extend(sent);
+        self.alone[1].extend(received);
+    }
+
+    /// How many of an end's packets outside are others than those of the other end.
+    fn others(&self, end: usize) -> usize {
+        let counts = self.places.each_ref().map(Vec::len);
+        let surplus = [0, 1].map(|end| counts[end].saturating_sub(counts[1 - end]));
+        let at_both = [0, 1].iter().all(|end| self.outside[*end] > surplus[*end]);
+        // One that comes once at each end has a wrong stamp.
+        let is_repeated = counts.iter().any(|count| *count > 1);
+        if at_both && is_repeated { self.outside[end] } else { surplus[end] }
+    }
+}
+
+/// The places of each end's packets outside that the other end cannot have.
+fn left_out(ends: [&Identities; 2], outside: &[Outside; 2]) -> [HashSet<usize>; 2] {
+    let hash = |end: usize, place: usize| ends[end].measured[place].hash;
+    let all = |end: usize| outside[end].packets.iter().map(move |packet| (packet, hash(end, packet.place)));
+    let mut keys: HashMap<u64, Copies> =
+        [0, 1].into_iter().flat_map(all).map(|(_, hash)| (hash, Copies::default())).collect();
+    for (end, identities) in ends.into_iter().enumerate() {
+        for (place, hash) in identities.hashes().enumerate() {
+            if let Some(copies) = keys.get_mut(&hash) {
+                copies.places[end].push(place);
+            }
+        }
+    }
+    let shifts = outside[0].at_edges.iter();
+    let least = shifts.clone().map(|shift| shift.least).min();
+    let greatest = shifts.map(|shift| shift.greatest).max();
+    for copies in keys.values_mut() {
+        copies.pair(ends, least.unwrap_or_default(), greatest.unwrap_or_default());
+    }
+    for end in 0..2 {
+        for (packet, hash) in all(end) {
+            if let Some(copies) = keys.get_mut(&hash) {
+                if packet.is_certain {
+                    copies.alone[end].insert(packet.place);
+                }
+                copies.outside[end] += usize::from(copies.alone[end].contains(&packet.place));
+            }
+        }
+    }
+    [0, 1].map(|end| {
+        let mut counts: HashMap<u64, usize> = HashMap::default();
+        let mut is_left_out = |packet: &OutsidePacket, hash: u64| {
+            let Some(copies) = keys.get(&hash) else { return false };
+            let count = counts.entry(hash).or_default();
+            let is_other = copies.alone[end].contains(&packet.place) && *count < copies.others(end);
+            *count += usize::from(is_other);
+            is_other || copies.places[1 - end].is_empty()
+        };
+        let left_out = all(end).filter(|(packet, hash)| is_left_out(packet, *hash));
+        left_out.map(|(packet, _)| packet.place).collect()
+    })
+}
+
+/// What is kept of one end, without those left out.
+fn kept(own: &Identities, left_out: &HashSet<usize>) -> Kept {
+    let places = 0..own.measured.len();
     let in_front = places.clone().take_while(|place| left_out.contains(place)).count();
     let behind = (in_front..places.end).rev().take_while(|place| left_out.contains(place)).count();
     let stop = places.end - behind;
-    Some(Kept {
+    Kept {
         packets: in_front.checked_sub(1).map_or(0, |last| own.measured[last].place + 1)
             ..own.measured.get(stop).map_or(own.count, |first| first.place),
         left_out: [in_front, behind],
@@ -329,24 +426,7 @@ fn kept(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Kep
             .map(|place| own.measured[place].place)
             .collect(),
         measured: places.end,
-    })
-}
-
-/// How often each of these keys is at an end, and at the `other`.
-fn counts(
-    own: &Identities,
-    other: &Identities,
-    hashes: impl Iterator<Item = u64>,
-) -> HashMap<u64, [usize; 2]> {
-    let mut counts: HashMap<u64, [usize; 2]> = hashes.map(|hash| (hash, [0; 2])).collect();
-    for (end, identities) in [own, other].into_iter().enumerate() {
-        for hash in identities.hashes() {
-            if let Some(count) = counts.get_mut(&hash) {
-                count[end] += 1;
-            }
-        }
     }
-    counts
 }
 
 #[cfg(test)]

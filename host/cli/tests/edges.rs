@@ -245,6 +245,37 @@ fn packets_that_are_rewritten_on_the_way_are_not_lost() {
     assert_eq!(run(&["truth", "--json", &sender, &receiver]).json()["overall"]["lost"], json!(1000));
 }
 
+/// One packet that is repeated every so often, the same byte for byte, as VRRP's are: copies from before one recorder began are none of those from
+/// after the other one ended, even if one alone is outside, at the time of a packet that may have been under way.
+#[test]
+fn packets_that_repeat_at_both_edges_are_other_ones() {
+    let folder = Folder::new();
+    for every in [10, 100, 1000] {
+        for [begins, ends] in [[2000, 3000], [1, 1], [every, every + 1]] {
+            let [mut sent, mut received] = stream(0..9000, |_| true);
+            for packets in [&mut sent, &mut received] {
+                packets.iter_mut().step_by(every).for_each(|packet| packet.data = udp(1_000_000));
+            }
+            // The sender's recorder begins earlier and ends earlier.
+            let stop = sent.len() - ends;
+            let delays = sent[begins..stop].iter().zip(&received[begins..]);
+            let sum: f64 = delays.map(|(sent, got)| (got.timestamp - sent.timestamp) as f64).sum();
+            let mean = sum / (stop - begins) as f64;
+            let (sender, receiver) = (
+                folder.capture("sender.pcap", &sent[..stop]),
+                folder.capture("receiver.pcap", &received[begins..]),
+            );
+            for command in ["truth", "measure"] {
+                let overall = run(&[command, "--json", &sender, &receiver]).json()["overall"].clone();
+                let case = format!("{every} {begins} {ends} {command} {overall}");
+                assert_eq!(overall["lost"], json!(0), "{case}");
+                let found = overall["mean_ns"].as_f64().unwrap();
+                assert!((found - mean).abs() < 100.0, "{case} {mean}");
+            }
+        }
+    }
+}
+
 #[test]
 fn packets_without_times_have_no_delay() {
     let folder = Folder::new();
