@@ -11,6 +11,9 @@
 use crate::bench::with_fault;
 use crate::error::{CheckError, HardwareError};
 use deltaline_hdl::emit::reader;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
 
 /// A change of the emitted text that a check must notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +98,8 @@ pub fn outcome<T>(fault: u64, check: impl FnOnce() -> Result<T, CheckError>) -> 
     }
 }
 
-/// Plants faults in a module, runs the check on the module without and with each; returns those that were not caught.
+/// Plants faults in a module, runs the check on the module without and with each; returns those that were not caught. Every
+/// processor takes its share of the faults.
 ///
 /// # Errors
 ///
@@ -104,16 +108,29 @@ pub fn missed<T>(
     verilog: &str,
     top: &str,
     faults: &[Fault],
-    check: impl Fn(&str) -> Result<T, CheckError>,
+    check: impl Fn(&str) -> Result<T, CheckError> + Sync,
 ) -> Result<Vec<(&'static str, Outcome)>, CheckError> {
     let planted = Planted::new(verilog, top, faults.iter().copied());
     check(&planted.verilog)?;
-    let mut missed = vec![];
-    for Fault { what, .. } in faults {
-        match planted.outcome(what, &check)? {
-            Outcome::Caught(_) => {}
-            outcome => missed.push((*what, outcome)),
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = |worker: usize| {
+        let mut missed = vec![];
+        for Fault { what, .. } in faults.iter().skip(worker).step_by(workers) {
+            match planted.outcome(what, &check)? {
+                Outcome::Caught(_) => {}
+                outcome => missed.push((*what, outcome)),
+            }
         }
+        Ok(missed)
+    };
+    let shares: Vec<Result<_, CheckError>> = thread::scope(|scope| {
+        let share = &share;
+        let running: Vec<_> = (0..workers).map(|worker| scope.spawn(move || share(worker))).collect();
+        running.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    let mut missed = vec![];
+    for share in shares {
+        missed.extend(share?);
     }
     Ok(missed)
 }
