@@ -5,9 +5,7 @@
 //! 1/64) under fifty seeds: the loss is exact, the 95 % interval covers the true mean as often as theory says, and
 //! mean and standard deviation are as near the truth as their sample sizes let expect.
 
-mod common;
-
-use common::{RECEIVER, SENDER, run};
+use crate::common::{RECEIVER, SENDER, run};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,10 +1,8 @@
 //! `deltaline board selftest` against simulated boards, sound and others.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::board::{LOSSY, Simulated, Voice};
-use common::{Folder, run};
+use crate::common::board::{LOSSY, Simulated, Voice};
+use crate::common::{Folder, run};
 use deltaline_model::board::{Command, Record, Top, Truth};
 use serde_json::json;
 

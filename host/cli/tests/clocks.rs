@@ -5,9 +5,7 @@
 //! are; a pair of constant delay in which a clock runs fast is. So are flows, exact numbers and control frames alone, as far as these show it. What is said of the deviation stays true. Order: the numbers
 //! of exact matching, with and without intervals, and in recordings that are reordered on purpose.
 
-mod common;
-
-use common::{Folder, RECEIVER, Run, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, Run, SENDER, packets, run};
 use deltaline_capture::Packet;
 use serde_json::Value;
 

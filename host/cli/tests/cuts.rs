@@ -5,9 +5,7 @@
 //! mean delay of the packets that both variants hold, by the numbers that the packets had before. Intervals of 95 % may miss it
 //! in 5 % of the variants, within chance, at most a quarter may be refused, and one without width must be exact.
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, packets, run};
 use deltaline_capture::Packet;
 use std::collections::HashMap;
 

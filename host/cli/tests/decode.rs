@@ -1,9 +1,7 @@
 //! `deltaline decode` on control frames that were lost, repeated, corrupted, mixed up.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, Run, SENDER, packets, run, timeless};
+use crate::common::{Folder, RECEIVER, Run, SENDER, packets, run, timeless};
 use deltaline_capture::Packet;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
@@ -21,7 +19,7 @@ fn measured(folder: &Folder, options: &[&str]) -> (Value, Vec<Packet>) {
     let arguments = ["measure", "--json", "--interval", "1s", "--frames", &path, SENDER, RECEIVER];
     let result = run(&[&arguments[..], options].concat());
     result.told(0, &[]);
-    (common::of_tables(&timeless(&result.json())), packets(&path))
+    (crate::common::of_tables(&timeless(&result.json())), packets(&path))
 }
 
 fn decode(folder: &Folder, frames: &[Packet]) -> Run {
@@ -81,7 +79,7 @@ fn frames_of_others_than_those_listed_are_counted() {
     for list in [["--segment", "3,9"], ["--digest", digest]] {
         let result = run(&[&["decode", "--json", &capture], &list[..]].concat());
         result.told(0, &["192 control frames were left out that are of other segments"]);
-        let json = common::of_tables(&timeless(&result.json()));
+        let json = crate::common::of_tables(&timeless(&result.json()));
         assert_eq!(json["intervals"], measured["intervals"]);
         assert_eq!(json["frames"]["unlisted"], json!(6 * FRAGMENTS));
     }
@@ -106,7 +104,7 @@ fn a_forged_number_far_ahead_is_left_out() {
     });
     let result = decode(&folder, &frames);
     result.told(5, &["control frames were left out that have interval numbers far from all others"]);
-    assert_eq!(common::of_tables(&timeless(&result.json()))["intervals"], measured["intervals"]);
+    assert_eq!(crate::common::of_tables(&timeless(&result.json()))["intervals"], measured["intervals"]);
 }
 
 #[test]

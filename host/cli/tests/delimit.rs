@@ -1,9 +1,7 @@
 //! `deltaline delimit` over the loopback interface, where the test may open it: to root, as a rule.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, run};
+use crate::common::{Folder, run};
 use deltaline_collect::feed::{Event, Feed, Source};
 use deltaline_model::board;
 use deltaline_model::configuration::{Configuration, Settings};

@@ -8,9 +8,7 @@
 //! chose the seed, it is named once.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, run};
+use crate::common::{Folder, RECEIVER, SENDER, run};
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../hdl/configurations/10g-quantiles.toml");
 

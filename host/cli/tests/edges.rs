@@ -6,9 +6,7 @@
 //! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on their way, or have no times;
 //! an interval of one. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
-mod common;
-
-use common::{Folder, Run, command, finish, pcap, run};
+use crate::common::{Folder, Run, command, finish, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::fs;
@@ -177,7 +175,7 @@ fn packets_that_overtake_each_other_at_the_edges_are_no_loss() {
     );
     // And flow by flow.
     let [sender, receiver] = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
-    let flows = crate::run(&["flows", "list", "--json", &sender, &receiver]).json();
+    let flows = crate::common::run(&["flows", "list", "--json", &sender, &receiver]).json();
     assert_eq!(flows[0]["lost"], json!(0), "{flows}");
 }
 

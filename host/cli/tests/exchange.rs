@@ -1,9 +1,7 @@
 //! Two ends, each with its own recording, in two processes: the same result as from both recordings at hand, or a reason.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, Run, SENDER, command, packets, run};
+use crate::common::{Folder, RECEIVER, Run, SENDER, command, packets, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};

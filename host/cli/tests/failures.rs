@@ -1,9 +1,7 @@
 //! Every failure: its exit code, one message with the file and the remedy, and nothing half-written.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, command, finish, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, command, finish, packets, run};
 use std::fs;
 use std::process::Stdio;
 

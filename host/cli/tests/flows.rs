@@ -1,9 +1,7 @@
 //! `deltaline flows`: what every flow's packets add up to, and which flows come first.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, packets, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

@@ -18,9 +18,7 @@
 //! Each stream is that of its seed.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, run};
+use crate::common::{Folder, run};
 use deltaline_capture::Packet;
 use deltaline_capture::matching::{Observations, match_exactly};
 use serde_json::{Value, json};

@@ -7,9 +7,7 @@
 //! * Two cores whose intervals are ended by synchronised pins, packets under way: no number, and the reason.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, packets, run};
 use deltaline_capture::Packet;
 use deltaline_cosim::hardware::Hardware;
 use deltaline_model::configuration::{Configuration, Settings};

@@ -1,9 +1,7 @@
 //! Captures from standard input, captures that were cut or damaged, and how far reading is.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, Run, SENDER, command, finish, packets, run, timeless};
+use crate::common::{Folder, RECEIVER, Run, SENDER, command, finish, packets, run, timeless};
 use deltaline_capture::{PacketRef, PcapWriter};
 use serde_json::{Value, json};
 use serialport::{SerialPort, TTYPort};
@@ -35,7 +33,7 @@ fn standard_input_is_a_capture() {
             let mut json = nameless(run);
             json["warnings"].take();
             // The order of packets is known of captures that can be read twice.
-            common::of_tables(&json)
+            crate::common::of_tables(&json)
         };
         let by_name = without_warnings(&run(&[command, "--json", SENDER, RECEIVER]));
         let piped = with_input(&[command, "--json", "-", RECEIVER], SENDER);

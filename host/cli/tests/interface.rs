@@ -3,12 +3,10 @@
 //! To root alone, as a rule, who may make a pair of interfaces; elsewhere there is nothing to test.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::board::{LOSSY, control_frames, said};
-use common::link::{Pair, ip};
-use common::reading::{Reading, lines, of};
-use common::{Folder, finish, packets, run, timeless};
+use crate::common::board::{LOSSY, control_frames, said};
+use crate::common::link::{Pair, ip};
+use crate::common::reading::{Reading, lines, of};
+use crate::common::{Folder, finish, packets, run, timeless};
 use deltaline_collect::feed::{Event, Feed, Sender, Source};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};

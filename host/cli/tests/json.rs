@@ -1,10 +1,8 @@
 //! What programs get: every key is described, errors are objects, and what was there stays.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::reading::lines;
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use crate::common::reading::lines;
+use crate::common::{Folder, RECEIVER, SENDER, packets, run};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;

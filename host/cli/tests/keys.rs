@@ -1,9 +1,7 @@
 //! `--key` and `deltaline key`: frames that are signed, forged, altered, of another key, and a key that changes.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, Run, run};
+use crate::common::{Folder, Run, run};
 use deltaline_capture::Packet;
 use deltaline_design::load_keys;
 use deltaline_model::configuration::{Configuration, Settings};

@@ -7,14 +7,12 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{RECEIVER, SENDER, run};
+use crate::common::{RECEIVER, SENDER, run};
 use serde_json::json;
 use std::path::Path;
 
 /// Runs the lab at its smallest, writing to `out`.
-fn lab(out: &Path, arguments: &[&str]) -> common::Run {
+fn lab(out: &Path, arguments: &[&str]) -> crate::common::Run {
     let mut all = vec!["lab", "--packets", "20000", "--runs", "1", "--out", out.to_str().unwrap()];
     all.extend(arguments);
     run(&all)

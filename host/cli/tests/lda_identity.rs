@@ -9,9 +9,7 @@
 //! * `decode` of the control frames says what `measure` said; what does not fit is refused.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, of_tables, packets, run, timeless};
+use crate::common::{Folder, RECEIVER, SENDER, of_tables, packets, run, timeless};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 

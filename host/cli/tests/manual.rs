@@ -1,9 +1,7 @@
 //! Pages of `man` and completions of shells, read by `man` and bash where they are.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, run};
+use crate::common::{Folder, run};
 use std::fs;
 use std::process::{Command, Output};
 

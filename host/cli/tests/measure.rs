@@ -8,9 +8,7 @@
 //! * What is suspect is reported: clocks apart, swapped and unrelated captures, sums that wrap, short snap lengths.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, finish, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, finish, packets, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -193,7 +191,8 @@ fn captures_may_come_through_a_pipe_when_they_are_read_once() {
             // Nobody may be reading.
             let _ = std::io::copy(&mut File::open(SENDER).unwrap(), &mut { write });
         });
-        let mut command = common::command(&[&["measure", "--json", "/dev/stdin", RECEIVER], more].concat());
+        let mut command =
+            crate::common::command(&[&["measure", "--json", "/dev/stdin", RECEIVER], more].concat());
         let result = finish(command.stdin(read));
         drop(command);
         feeder.join().unwrap();
@@ -202,7 +201,7 @@ fn captures_may_come_through_a_pipe_when_they_are_read_once() {
     let (once, mut twice) = (piped(&[]).json(), by_name.json());
     // What needs both captures twice: packets' order.
     for part in ["overall", "intervals"] {
-        assert_eq!(common::of_tables(&once[part]), common::of_tables(&twice[part]));
+        assert_eq!(crate::common::of_tables(&once[part]), crate::common::of_tables(&twice[part]));
     }
     assert!(once["warnings"][0].as_str().unwrap().contains("read only once"), "{once}");
     assert_eq!(twice["warnings"].take(), json!([]));

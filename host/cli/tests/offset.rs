@@ -8,9 +8,7 @@
 //!   clocks apart by the 2^40 ns that sums of delays are known modulo: reported, each in its way.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, Run, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, Run, SENDER, packets, run};
 use deltaline_capture::Capture;
 use deltaline_capture::matching::{Observations, match_exactly};
 use serde_json::Value;

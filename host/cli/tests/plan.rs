@@ -8,9 +8,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Folder, run};
+use crate::common::{Folder, run};
 use serde_json::{Value, json};
 
 const TOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../station/topologies/figure-7.graph");

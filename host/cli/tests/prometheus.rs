@@ -1,10 +1,8 @@
 //! The figures that are served while a board is read, and clients that mean no good.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::board::{LOSSY, Simulated, said};
-use common::reading::{Reading, lines, of};
+use crate::common::board::{LOSSY, Simulated, said};
+use crate::common::reading::{Reading, lines, of};
 use deltaline_model::board::{Command, Record, Settings};
 use deltaline_model::wire::frame::Role;
 use openmetrics_parser::openmetrics::parse_openmetrics;

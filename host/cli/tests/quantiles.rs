@@ -9,16 +9,14 @@
 //! * `decode` of the control frames says what `measure` said.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, run};
+use crate::common::{Folder, RECEIVER, SENDER, run};
 use deltaline_capture::Capture;
 use deltaline_capture::matching::{Observations, match_exactly};
 use serde_json::Value;
 
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)];
 
-fn measure(more: &[&str]) -> common::Run {
+fn measure(more: &[&str]) -> crate::common::Run {
     run(&[&["measure", "--json", "--interval", "250ms", SENDER, RECEIVER], more].concat())
 }
 

@@ -1,11 +1,9 @@
 //! `deltaline read` against a board at a pseudo-terminal, against recordings, against what is no source.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::board::{LOSSY, Simulated, control_frames, on_the_line, said};
-use common::reading::{Reading, lines, of};
-use common::{Folder, SENDER, run, timeless};
+use crate::common::board::{LOSSY, Simulated, control_frames, on_the_line, said};
+use crate::common::reading::{Reading, lines, of};
+use crate::common::{Folder, SENDER, run, timeless};
 use deltaline_capture::Packet;
 use deltaline_model::board::traffic::{Plan, configuration};
 use deltaline_model::board::{Command, Identity, Record, Settings, Top};

@@ -3,12 +3,10 @@
 //! Where nobody may make interfaces or mount file systems, the tests that need them do nothing.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::board::{LOSSY, Simulated, control_frames, said};
-use common::link::Pair;
-use common::reading::{Reading, lines, of};
-use common::{Folder, command, finish, run, timeless};
+use crate::common::board::{LOSSY, Simulated, control_frames, said};
+use crate::common::link::Pair;
+use crate::common::reading::{Reading, lines, of};
+use crate::common::{Folder, command, finish, run, timeless};
 use deltaline_collect::feed::Sender;
 use deltaline_model::board::{Command, Settings};
 use rustix::process::Signal;

@@ -5,9 +5,7 @@
 //! results; where that cannot be, the message names the cause and its remedy.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, packets, pcap, run};
+use crate::common::{Folder, RECEIVER, SENDER, packets, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::json;
 
@@ -53,7 +51,7 @@ fn control_frames_of_the_interface_any_are_decoded() {
         .map(|frame| (frame.timestamp, frame.length + 2, [&cooked[..], &frame.data[12..]].concat()));
     let any = folder.write("any.pcap", pcap(113, records));
     let decoded = run(&["decode", "--json", &any]).told(0, &[]).json();
-    assert_eq!(decoded["overall"], common::of_tables(&measured["overall"]));
+    assert_eq!(decoded["overall"], crate::common::of_tables(&measured["overall"]));
 }
 
 #[test]

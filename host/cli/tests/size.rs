@@ -9,9 +9,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
-
-use common::{Run, run};
+use crate::common::{Run, run};
 use deltaline_design::Design;
 use deltaline_estimate::prefixes_for_loss;
 use serde_json::{Value, json};

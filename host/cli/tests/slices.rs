@@ -8,9 +8,7 @@
 //! * `decode` of the control frames says what `measure` said; hardware is refused.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, packets, run};
 use serde_json::{Value, json};
 
 const MEAN_NS: f64 = 13_058_477.7;

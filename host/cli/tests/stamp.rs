@@ -1,9 +1,7 @@
 //! A sender and a reflector of test packets.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
-use common::reading::Reading;
+use crate::common::reading::Reading;
 use deltaline_stamp::packet::{Answer, Stamp};
 use serde_json::Value;
 use std::fs::{self, Permissions};

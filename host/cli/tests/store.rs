@@ -1,11 +1,9 @@
 //! `deltaline store` and `deltaline query`: what a folder of recordings says is what `read` says of them.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::board::{LOSSY, control_frames, said};
-use common::reading::{lines, of};
-use common::{Folder, run};
+use crate::common::board::{LOSSY, control_frames, said};
+use crate::common::reading::{lines, of};
+use crate::common::{Folder, run};
 use deltaline_capture::Packet;
 use serde_json::Value;
 use std::collections::BTreeSet;

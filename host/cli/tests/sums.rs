@@ -5,9 +5,7 @@
 //! quantiles, and the reason. A packet that is held back for seconds: no deviation that knows nothing of it. Times that go back at the sender: no
 //! interval that misses. Repeated packets in great number: losses among them are an estimate with an interval that holds.
 
-mod common;
-
-use common::{Folder, run};
+use crate::common::{Folder, run};
 use deltaline_capture::Packet;
 use serde_json::Value;
 

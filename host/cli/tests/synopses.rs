@@ -12,9 +12,7 @@
 //!   refused.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Folder, RECEIVER, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, packets, run};
 use deltaline_capture::Packet;
 use deltaline_model::wire::shape::Kind;
 use serde_json::{Value, json};
@@ -225,9 +223,9 @@ fn control_frames_say_the_same() {
         let measured = measure(&["--synopsis", synopsis, "--interval", "500ms", "--frames", &frames]);
         let decoded = run(&["decode", "--json", &frames]).json();
         if synopsis == "finecomb" {
-            let mut measured = common::of_tables(&measured["overall"]);
+            let mut measured = crate::common::of_tables(&measured["overall"]);
             measured.as_object_mut().unwrap().remove("complete");
-            assert_eq!(common::of_tables(&decoded["overall"]), measured);
+            assert_eq!(crate::common::of_tables(&decoded["overall"]), measured);
         }
         let same = ["sent", "received", "lost", "only_sent", "complete"];
         // Only who remembers packets repairs rows.
