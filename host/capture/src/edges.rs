@@ -5,10 +5,10 @@
 //!
 //! * A recorder ran from its first record to its last, of whatever kind: packets that are not measured count, too, and so do those that a
 //!   filter passes over ([`Identities::recorder_ran`]).
-//! * What one end recorded outside the other recorder's time is left out, as the other one cannot have it. Of packets of a key that
-//!   the other end has as well, those alone are for which it has none at their time; and no more than it lacks, as the last ones of a
-//!   recording may be later than all others. If both ends have more of a key outside, these are others, all of them: a packet that is
-//!   repeated byte for byte, from before one recorder began and from after the other one ended.
+//! * What one end recorded outside the other recorder's time is left out, as the other one cannot have it. A packet that the other end
+//!   has as well is not, as the last ones of a recording may be later than all others, and stamps may be wrong; but of one that repeats byte for byte,
+//!   copies for which the other end has none at their time are other ones, from before its recorder began or from after it ended: all of them, if packets that
+//!   do not repeat show that it did not run then, or else as many as the other end lacks.
 //! * What one end recorded while the other recorder ran, and the other one lacks, was lost, or came in. So an outage up to the
 //!   end of the recordings is loss, if the receiver has recorded anything after it; and it is left out, with a message, if nothing shows that
 //!   the receiver's recorder ran on.
@@ -153,9 +153,10 @@ pub struct Still {
     pub packets: usize,
 }
 
-/// Nanoseconds without a record from which on a recorder may have stood still, and packets that the other one has of that time, at least.
-const STILL: u64 = 1_000_000_000;
-const MEANWHILE: usize = 100;
+/// Nanoseconds without a record from which on a recorder may have stood still.
+pub const STILL: u64 = 1_000_000_000;
+/// Packets that the other recorder has of that time, at least.
+pub const MEANWHILE: usize = 100;
 
 /// Packets of a recording that are compared at first, about.
 const COMPARED: usize = 1 << 16;
@@ -246,11 +247,15 @@ fn outer(ends: [&Identities; 2], common: &[Places]) -> Option<HashSet<u64>> {
         let places = common.iter().map(|places| places[end]);
         let (first, last) = (places.clone().min()?, places.max()?);
         let packets = &ends[end].measured;
-        let hashes: HashSet<u64> =
-            packets[..first].iter().chain(&packets[last + 1..]).map(|packet| packet.hash).collect();
-        both.extend(ends[1 - end].hashes().filter(|hash| hashes.contains(hash)));
+        let hashes = packets[..first].iter().chain(&packets[last + 1..]).map(|packet| packet.hash).collect();
+        both.extend(also_at(ends[1 - end], hashes));
     }
     Some(both)
+}
+
+/// Those of these hashes that an end has as well, each as often as it has it.
+fn also_at(end: &Identities, hashes: HashSet<u64>) -> impl Iterator<Item = u64> {
+    end.hashes().filter(move |hash| hashes.contains(hash))
 }
 
 /// What is kept of a recording.
@@ -268,6 +273,8 @@ struct Kept {
 struct Shift {
     least: i128,
     greatest: i128,
+    /// By how much one more packet's may lie outside: the greatest of n is ln n times as far out as an exponential tail falls off in.
+    margin: i128,
 }
 
 impl Shift {
@@ -276,7 +283,9 @@ impl Shift {
         shifts.sort_unstable();
         let median = *shifts.get(shifts.len() / 2)?;
         let tame = || shifts.iter().copied().filter(|shift| (shift - median).abs() < WILD);
-        Some(Shift { least: tame().min()?, greatest: tame().max()? })
+        let (least, greatest) = (tame().min()?, tame().max()?);
+        let margin = (greatest - least) / i128::from(shifts.len().ilog2().max(1));
+        Some(Shift { least, greatest, margin })
     }
 }
 
@@ -327,8 +336,8 @@ struct Copies {
     places: [Vec<usize>; 2],
     /// Those that have no packet of the other end at the time at which it is expected.
     alone: [HashSet<usize>; 2],
-    /// How many are outside the other recorder's time and alone.
-    outside: [usize; 2],
+    /// How many of them are others than those of the other end, as far as it is known.
+    others: [usize; 2],
 }
 
 impl Copies {
@@ -357,14 +366,16 @@ impl Copies {
         self.alone[1].extend(received);
     }
 
-    /// How many of an end's packets outside are others than those of the other end.
-    fn others(&self, end: usize) -> usize {
-        let counts = self.places.each_ref().map(Vec::len);
-        let surplus = [0, 1].map(|end| counts[end].saturating_sub(counts[1 - end]));
-        let at_both = [0, 1].iter().all(|end| self.outside[*end] > surplus[*end]);
-        // One that comes once at each end has a wrong stamp.
-        let is_repeated = counts.iter().any(|count| *count > 1);
-        if at_both && is_repeated { self.outside[end] } else { surplus[end] }
+    /// Whether an end has more than the other one, without those that are known to be others.
+    fn has_surplus(&self, end: usize) -> bool {
+        let [own, other] = [end, 1 - end].map(|end| self.places[end].len() - self.others[end]);
+        own > other
+    }
+
+    /// Whether this packet, outside the other recorder's time, may be another one than those of the other end. One that comes once at each
+    /// end is the same, and has a wrong stamp.
+    fn may_be_other(&self, end: usize, packet: &OutsidePacket) -> bool {
+        self.places.iter().any(|places| places.len() > 1) && self.alone[end].contains(&packet.place)
     }
 }
 
@@ -372,8 +383,12 @@ impl Copies {
 fn left_out(ends: [&Identities; 2], outside: &[Outside; 2]) -> [HashSet<usize>; 2] {
     let hash = |end: usize, place: usize| ends[end].measured[place].hash;
     let all = |end: usize| outside[end].packets.iter().map(move |packet| (packet, hash(end, packet.place)));
-    let mut keys: HashMap<u64, Copies> =
-        [0, 1].into_iter().flat_map(all).map(|(_, hash)| (hash, Copies::default())).collect();
+    // Of keys that one end alone has, which may be millions, nothing need be known.
+    let mut keys: HashMap<u64, Copies> = HashMap::default();
+    for end in 0..2 {
+        let hashes = all(end).map(|(_, hash)| hash).collect();
+        keys.extend(also_at(ends[1 - end], hashes).map(|hash| (hash, Copies::default())));
+    }
     for (end, identities) in ends.into_iter().enumerate() {
         for (place, hash) in identities.hashes().enumerate() {
             if let Some(copies) = keys.get_mut(&hash) {
@@ -382,33 +397,38 @@ fn left_out(ends: [&Identities; 2], outside: &[Outside; 2]) -> [HashSet<usize>; 
         }
     }
     let shifts = outside[0].at_edges.iter();
-    let least = shifts.clone().map(|shift| shift.least).min();
-    let greatest = shifts.map(|shift| shift.greatest).max();
+    let least = shifts.clone().map(|shift| shift.least - shift.margin).min();
+    let greatest = shifts.map(|shift| shift.greatest + shift.margin).max();
     for copies in keys.values_mut() {
         copies.pair(ends, least.unwrap_or_default(), greatest.unwrap_or_default());
     }
-    for end in 0..2 {
-        for (packet, hash) in all(end) {
-            if let Some(copies) = keys.get_mut(&hash) {
-                if packet.is_certain {
-                    copies.alone[end].insert(packet.place);
+    let mut left_out = [0, 1].map(|end| {
+        let alone = all(end).filter(|(_, hash)| !keys.contains_key(hash));
+        alone.map(|(packet, _)| packet.place).collect::<HashSet<usize>>()
+    });
+    // In front and behind: whether packets that do not repeat show that the other recorder did not run.
+    let is_behind = |end: usize, packet: &OutsidePacket| packet.place >= ends[end].measured.len() / 2;
+    let is_shown = [0, 1].map(|end| {
+        let alone = all(end).filter(|(packet, _)| packet.is_certain && left_out[end].contains(&packet.place));
+        alone.fold([false; 2], |mut sides, (packet, _)| {
+            sides[usize::from(is_behind(end, packet))] = true;
+            sides
+        })
+    });
+    for is_known in [true, false] {
+        for end in 0..2 {
+            for (packet, hash) in all(end) {
+                let is_of_this_turn = is_shown[end][usize::from(is_behind(end, packet))] == is_known;
+                let copies =
+                    keys.get_mut(&hash).filter(|copies| is_of_this_turn && copies.may_be_other(end, packet));
+                if let Some(copies) = copies.filter(|copies| is_known || copies.has_surplus(end)) {
+                    copies.others[end] += 1;
+                    left_out[end].insert(packet.place);
                 }
-                copies.outside[end] += usize::from(copies.alone[end].contains(&packet.place));
             }
         }
     }
-    [0, 1].map(|end| {
-        let mut counts: HashMap<u64, usize> = HashMap::default();
-        let mut is_left_out = |packet: &OutsidePacket, hash: u64| {
-            let Some(copies) = keys.get(&hash) else { return false };
-            let count = counts.entry(hash).or_default();
-            let is_other = copies.alone[end].contains(&packet.place) && *count < copies.others(end);
-            *count += usize::from(is_other);
-            is_other || copies.places[1 - end].is_empty()
-        };
-        let left_out = all(end).filter(|(packet, hash)| is_left_out(packet, *hash));
-        left_out.map(|(packet, _)| packet.place).collect()
-    })
+    left_out
 }
 
 /// What is kept of one end, without those left out.

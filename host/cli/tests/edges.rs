@@ -275,6 +275,38 @@ fn packets_that_repeat_at_both_edges_are_other_ones() {
 }
 
 #[test]
+fn a_copy_lost_within_does_not_stand_for_one_outside() {
+    let folder = Folder::new();
+    for every in [10, 100, 500] {
+        for [begins, ends] in [[0, 2000], [1, 1001], [1500, 0], [every, every + 1]] {
+            let [mut sent, mut received] = stream(0..9000, |_| true);
+            for packets in [&mut sent, &mut received] {
+                packets.iter_mut().step_by(every).for_each(|packet| packet.data = udp(1_000_000));
+            }
+            let (lost, stop) = (4000 / every * every, sent.len() - ends);
+            let kept = (begins..stop).filter(|place| *place != lost);
+            let delays: Vec<u64> =
+                kept.map(|place| received[place].timestamp - sent[place].timestamp).collect();
+            let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+            received.remove(lost);
+            let (sender, receiver) = (
+                folder.capture("sender.pcap", &sent[..stop]),
+                folder.capture("receiver.pcap", &received[begins..]),
+            );
+            for command in [&["truth"][..], &["measure", "--synopsis", "identity"]] {
+                let result = run(&[command, &["--json", &sender, &receiver]].concat()).json();
+                let (overall, case) = (&result["overall"], format!("{every} {begins} {ends} {command:?}"));
+                assert_eq!(overall["lost"], json!(1), "{case} {overall}");
+                match overall["mean_ns"].as_f64() {
+                    Some(found) => assert!((found - mean).abs() < 0.01 * mean, "{case} {overall} {mean}"),
+                    None => assert!(result.to_string().contains("look alike"), "{case} {result}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn packets_without_times_have_no_delay() {
     let folder = Folder::new();
     for time in [0, START] {
