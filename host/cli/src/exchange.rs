@@ -17,11 +17,12 @@ use crate::show::table;
 use clap::{Args, Subcommand};
 use connection::{Address, Connection, Listener, connect};
 use cut::{Cut, MOST_SHARE};
+use deltaline_capture::edges::{MEANWHILE, STILL};
 use deltaline_capture::filter::Filter;
 use deltaline_collect::exchange::{Asked, Costs, ExchangeError, Refusal, Terms, answer, ask};
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_design::random_seed;
-use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, MEAN};
+use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, LOST, MEAN, SURPLUS};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
@@ -352,6 +353,34 @@ fn remark_on_same(summary: &Summary) -> Option<String> {
     })
 }
 
+/// An end without a packet while the other one had many: an outage, or no traffic lost at all. These are the numbers of the intervals, and their length.
+fn remarks_on_silence(
+    summary: &Summary,
+    numbers: &[u64],
+    length: u64,
+    silences: [[u64; 2]; 2],
+) -> Vec<String> {
+    let ends = [("sender", &SURPLUS, "gained"), ("receiver", &LOST, "lost")];
+    let remark = |((name, what, counted), [from, until]): ((&str, &Definition, &str), [u64; 2])| {
+        let nanoseconds = until.saturating_sub(from);
+        let is_touched = |number: u64| {
+            let begin = number.saturating_mul(length);
+            length == 0 || begin < until && from < begin.saturating_add(length)
+        };
+        let touched = summary.intervals.iter().zip(numbers).filter(|(_, number)| is_touched(**number));
+        let counts = touched.filter_map(|(interval, _)| interval.figures.find(what.name)?.value.ok());
+        let packets: f64 = counts.map(|count| count.to_f64()).sum();
+        (nanoseconds >= STILL && packets >= MEANWHILE as f64).then(|| {
+            format!(
+                "the {name} has no packet of {}, and {packets:.0} of the intervals of that time are {counted}: if its recorder stood still, or its clock was \
+                 set, and not the traffic interrupted, these are not",
+                report::duration(nanoseconds as f64)
+            )
+        })
+    };
+    ends.into_iter().zip(silences).filter_map(remark).collect()
+}
+
 pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     let end = &arguments.end;
     let terms = terms(end)?;
@@ -362,7 +391,8 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     if let Some(failure) = cut.failure.take() {
         return Err(failure);
     }
-    let Asked { evaluations, numbers, costs, .. } = asked.map_err(|error| failure(&address, &error))?;
+    let Asked { evaluations, numbers, silences, costs, .. } =
+        asked.map_err(|error| failure(&address, &error))?;
 
     let mut summary = Summary::of(&evaluations);
     for ((interval, evaluation), number) in summary.intervals.iter_mut().zip(&evaluations).zip(&numbers) {
@@ -382,6 +412,7 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     warnings.extend(summary.findings.iter().map(ToString::to_string));
     warnings.extend(cut.remarks());
     warnings.extend(remark_on_same(&summary));
+    warnings.extend(remarks_on_silence(&summary, &numbers, terms.length, silences));
     let costs = CostsOutput::of(&costs);
     if arguments.json {
         let intervals = summary.intervals.iter().map(IntervalOutput).collect();

@@ -210,6 +210,57 @@ fn refuses(numbers: &Value, end: usize) {
 }
 
 #[test]
+fn ends_without_packets_for_long_are_said() {
+    let folder = Folder::new();
+    let ends = aligned(&folder).map(|file| packets(&file));
+    let (began, slower) = (ends[0][0].timestamp, 10);
+    let (gap, length) = (began + 2_600_000_000..began + 5_100_000_000, 2_500_000_000);
+    let slow = |packets: &[Packet]| -> Vec<Packet> {
+        let later = |packet: &Packet| Packet {
+            timestamp: began + (packet.timestamp - began) * slower,
+            ..packet.clone()
+        };
+        packets.iter().map(later).collect()
+    };
+    let ends = ends.map(|packets| slow(&packets));
+    let sound = exchange(
+        &["--seed", "5"],
+        &folder.capture("a.pcap", &ends[0]),
+        &folder.capture("b.pcap", &ends[1]),
+        "127.0.0.1:0",
+    );
+    assert!(!sound["warnings"].to_string().contains("has no packet of"), "{sound}");
+    for (end, name, counted) in [(0, "sender", "gained"), (1, "receiver", "lost")] {
+        // Its recorder stands still, or its clock is set.
+        for is_set in [false, true] {
+            let mut ends = ends.clone();
+            match is_set {
+                false => ends[end].retain(|packet| !gap.contains(&packet.timestamp)),
+                true => {
+                    let later = ends[end].iter_mut().filter(|packet| packet.timestamp >= gap.start);
+                    later.for_each(|packet| packet.timestamp += length);
+                }
+            }
+            let [a, b] =
+                [("a.pcap", &ends[0]), ("b.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+            for options in [&["--seed", "5"][..], &["--seed", "5", "--interval", "1s"]] {
+                let serving = Serving::start(&[options, &["127.0.0.1:0", &b]].concat());
+                let asked = run(&[&["exchange", "ask", "--json"], options, &[&serving.address, &a]].concat());
+                serving.end();
+                let said = asked.json()["warnings"].to_string();
+                let expected = format!("the {name} has no packet of 2.5");
+                // Without intervals, a clock that is set changes delays, and loses nothing.
+                let is_counted = !is_set || options.len() > 2;
+                assert!(
+                    !is_counted || said.contains(&expected) && said.contains(counted),
+                    "{options:?} {is_set} {asked:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn coarse_stamps_of_either_end_are_said() {
     let folder = Folder::new();
     for end in 0..2 {

@@ -1,7 +1,7 @@
 //! The receiver's end: it answers what the sender asks of its packets.
 
 use super::channel::{Channel, Said, What};
-use super::intervals::Intervals;
+use super::intervals::{Intervals, Recorded};
 use super::{Costs, ExchangeError, MOST_ANSWERED, MOST_QUESTIONS, Refusal, Terms, processor_time, table};
 use deltaline_estimate::difference::{MOST_ROWS, MOST_SYMBOLS, Symbol, Symbols, bound};
 use deltaline_model::sketch::packet_cache::{PacketCache, Sieve};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::io::{Read, Write};
 
 /// Release of the exchange.
-pub(super) const RELEASE: u64 = 4;
+pub(super) const RELEASE: u64 = 5;
 
 /// The interval that is spoken of.
 struct Current {
@@ -109,8 +109,9 @@ fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
             let (key, clock) = (channel.key.clone(), intervals.clock(number));
             let frames = table(terms, Role::Receiver, key, about, intervals.packets(number), clock)
                 .ok_or(ExchangeError::Full)?;
-            let [from, until] = intervals.recorded();
-            channel.say(What::Table, about, &[u64::from(is_whole), frames.len() as u64, from, until])?;
+            let Recorded { span: [from, until], silence: [still, again] } = intervals.recorded();
+            let answer = [u64::from(is_whole), frames.len() as u64, from, until, still, again];
+            channel.say(What::Table, about, &answer)?;
             frames.iter().try_for_each(|frame| channel.send(frame))?;
             current.words += frames.iter().map(|frame| frame.len() / 8).sum::<usize>();
             return channel.flush();

@@ -3,7 +3,7 @@
 use super::alike::{Alike, Delays};
 use super::answering::{RELEASE, halves, name, to_symbols};
 use super::channel::{Channel, Said, What};
-use super::intervals::Intervals;
+use super::intervals::{Intervals, Recorded};
 use super::{Costs, ExchangeError, Terms, processor_time, table};
 use crate::collector::{Collector, Limits};
 use crate::delays::{SAMPLE, sample};
@@ -34,6 +34,8 @@ pub struct Asked {
     pub numbers: Vec<u64>,
     /// How long each took.
     pub spent: Vec<Spent>,
+    /// The longest time in which the sender, and the receiver, saw no packet while recording, in nanoseconds since the Unix epoch, as far as packets were read.
+    pub silences: [[u64; 2]; 2],
     /// What it took.
     pub costs: Costs,
 }
@@ -80,7 +82,7 @@ pub fn ask<S: Read + Write>(
         intervals: Intervals::of(terms.length, next),
         question: 0,
         previous: None,
-        recorded: [0; 2],
+        recorded: Recorded::default(),
         spent: Spent::default(),
     };
     let theirs = asker.greet(random)?;
@@ -108,11 +110,14 @@ pub fn ask<S: Read + Write>(
     let Asker { channel, intervals, question, recorded, .. } = asker;
     // It is known now how far recordings reach.
     let recorded = [intervals.recorded(), recorded];
-    found.retain(|(evaluation, number, _)| is_recorded(evaluation, *number, terms.length, recorded));
+    let spans = recorded.map(|recorded| recorded.span);
+    found.retain(|(evaluation, number, _)| is_recorded(evaluation, *number, terms.length, spans));
     if found.is_empty() {
         return Err(apart);
     }
-    let mut asked = Asked { evaluations: vec![], numbers: vec![], spent: vec![], costs: Costs::default() };
+    let silences = recorded.map(|recorded| recorded.silence);
+    let mut asked =
+        Asked { evaluations: vec![], numbers: vec![], spent: vec![], silences, costs: Costs::default() };
     for (evaluation, number, spent) in found {
         asked.evaluations.push(evaluation);
         asked.numbers.push(number);
@@ -146,8 +151,8 @@ struct Asker<'a, S, F> {
     intervals: Intervals<F>,
     question: u32,
     previous: Option<Previous>,
-    /// From when to when the receiver has seen packets, as far as it has read them.
-    recorded: [u64; 2],
+    /// When the receiver has seen packets, as far as it has read them.
+    recorded: Recorded,
     /// Of the interval that is spoken of.
     spent: Spent,
 }
@@ -241,10 +246,10 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
     /// Both ends' tables, if the interval is whole at the receiver.
     fn tables(&mut self, number: u64) -> Result<Option<Interval>, ExchangeError> {
         let answer = self.ask(What::Table, number, &[number])?;
-        let &[is_whole, frames, from, until] = answer.as_slice() else {
+        let &[is_whole, frames, from, until, still, again] = answer.as_slice() else {
             return Err(ExchangeError::Rules("no table"));
         };
-        self.recorded = [from, until];
+        self.recorded = Recorded { span: [from, until], silence: [still, again] };
         let expected = u64::from(self.terms.configuration.shape().fragments());
         if frames != expected {
             return Err(ExchangeError::Rules("a table of another size"));

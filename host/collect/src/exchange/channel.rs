@@ -18,8 +18,8 @@ pub(super) enum What {
     Greeting = 1,
     /// Why an end goes no further.
     Refusal = 2,
-    /// An interval's table. Answer: whether the interval is whole, how many control frames follow, and from when to when packets were seen, as far
-    /// as they were read, in nanoseconds since the Unix epoch.
+    /// An interval's table. Answer: whether the interval is whole, how many control frames follow, and from when to when packets were seen, and when for
+    /// longest none was, as far as they were read, in nanoseconds since the Unix epoch.
     Table = 3,
     /// How many symbols more, in fours. Answer: of each four their counts, their checks, and their identifiers.
     Symbols = 4,

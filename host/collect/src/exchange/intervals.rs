@@ -24,8 +24,10 @@ pub(super) struct Intervals<F> {
     began: Option<AbsoluteTime>,
     /// Of an interval, in nanoseconds; zero if the recording is one as a whole.
     length: u64,
-    /// The recording's first moment, and the last one that was read.
+    /// The recording's first moment, and the last one that was read, in nanoseconds since the Unix epoch.
     recorded: Option<[u64; 2]>,
+    /// The longest time in it without a packet.
+    silence: [u64; 2],
     /// The last one that was read.
     newest: Option<u64>,
     has_ended: bool,
@@ -34,6 +36,17 @@ pub(super) struct Intervals<F> {
     /// Most packets that were held.
     pub(super) most: u64,
 }
+
+/// What is known of when an end saw packets, in nanoseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recorded {
+    /// From when to when.
+    pub(super) span: [u64; 2],
+    /// The longest time therein without a packet.
+    pub(super) silence: [u64; 2],
+}
+
+const NANOSECONDS: u64 = 1_000_000_000;
 
 impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
     /// An end's intervals of this length in nanoseconds. Of a recording that is one interval as a whole, of length zero, the number that `next` gives
@@ -48,6 +61,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
             began: None,
             length,
             recorded: None,
+            silence: [0; 2],
             newest: None,
             has_ended: false,
             reading: Duration::ZERO,
@@ -65,13 +79,14 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
             Some((seconds, mut packets)) if self.length == 0 => {
                 self.began.get_or_insert(AbsoluteTime { base: TimeBase::Unix, seconds });
                 self.watch(0, &packets);
+                self.extend(seconds.saturating_mul(NANOSECONDS), &packets);
                 packets.move_behind(self.held.entry(0).or_default(), |_| true);
                 self.newest = Some(0);
             }
             Some((number, mut packets)) => {
                 let number = self.newest.map_or(number, |newest| newest.max(number));
                 self.watch(number, &packets);
-                self.extend(number, &packets);
+                self.extend(number.saturating_mul(self.length), &packets);
                 packets.move_behind(self.held.entry(number).or_default(), |_| true);
                 self.newest = Some(number);
             }
@@ -94,22 +109,29 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         }
     }
 
-    /// Notes from when to when an interval's packets were seen. A wrong stamp, which lies outside of it, says nothing.
-    fn extend(&mut self, number: u64, packets: &PacketCache) {
-        let begin = number.saturating_mul(self.length);
+    /// Notes from when to when packets of an interval that begins then were seen. A wrong stamp says nothing: one that lies outside of the
+    /// interval, or so far ahead of the packet behind it.
+    fn extend(&mut self, begin: u64, packets: &PacketCache) {
+        let length = Some(self.length).filter(|length| *length > 0).unwrap_or(u64::MAX);
         let since = |time: Timestamp| time.nanoseconds_since(Timestamp::from_nanoseconds(begin));
         let seen =
             packets.sightings().into_iter().flatten().filter_map(|(_, time)| since(time).try_into().ok());
-        for since in seen.filter(|since: &u64| *since < self.length) {
-            let moment = begin.saturating_add(since);
+        let sound = seen.filter(|since: &u64| *since < length);
+        let mut moments = sound.map(|since| begin.saturating_add(since)).peekable();
+        while let Some(moment) = moments.next() {
+            let moment = moments.peek().map_or(moment, |next| moment.min(*next));
             let [from, until] = self.recorded.unwrap_or([moment; 2]);
+            if moment.saturating_sub(until) > self.silence[1] - self.silence[0] {
+                self.silence = [until, moment];
+            }
             self.recorded = Some([from.min(moment), until.max(moment)]);
         }
     }
 
-    /// From when to when packets were seen, as far as they were read, in nanoseconds since the Unix epoch; zeros if it is not known.
-    pub(super) fn recorded(&self) -> [u64; 2] {
-        self.recorded.unwrap_or_default()
+    /// From when to when packets were seen, as far as they were read, and the longest time therein without one, in nanoseconds since the Unix
+    /// epoch; zeros if it is not known.
+    pub(super) fn recorded(&self) -> Recorded {
+        Recorded { span: self.recorded.unwrap_or_default(), silence: self.silence }
     }
 
     fn packets_held(&self) -> u64 {
@@ -193,12 +215,13 @@ mod tests {
         let mut intervals = Intervals::of(1000, || given.next());
         assert_eq!(intervals.first(), Some(3));
         intervals.go_to(4).unwrap();
-        assert_eq!(intervals.recorded(), [3007, 5007]);
+        assert_eq!(intervals.recorded().span, [3007, 5007]);
         assert!(intervals.is_whole(4) && !intervals.is_whole(5));
         assert_eq!(intervals.next_from(6).unwrap(), Some(9));
         assert_eq!(intervals.held.keys().copied().collect::<Vec<_>>(), [5, 9]);
         // 8 comes too late to be an interval of its own.
         intervals.go_to(9).unwrap();
+        assert_eq!(intervals.recorded().silence, [9007, 20_007]);
         assert_eq!((intervals.packets(9).len(), intervals.is_whole(9)), (2, true));
         let both = intervals.with_two([9, 20], |nine, twenty| (nine.len(), twenty.len()));
         let next = [20, 21].map(|from| intervals.next_from(from).unwrap());

@@ -520,7 +520,8 @@ fn an_end_that_breaks_the_rules_is_left() {
     assert!(says(What::Table, |it| vec![Message { role: Role::Sender, ..it }]).contains("own role"));
     assert!(says(What::Table, |it| vec![Message { what: 99, ..it }]).contains("unknown"));
     assert!(
-        says(What::Table, |it| vec![Message { words: vec![1, 60_000, 0, 0], ..it }]).contains("another size")
+        says(What::Table, |it| vec![Message { words: vec![1, 60_000, 0, 0, 0, 0], ..it }])
+            .contains("another size")
     );
     assert!(says(What::Table, |it| vec![Message { part: 1, parts: 2, ..it }]).contains("out of order"));
     assert!(says(What::Greeting, |it| vec![Message { words: vec![12, 1, 0], ..it }]).contains("not for us"));
