@@ -17,6 +17,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_model::packet::flow::FlowFields;
+use ipnet::IpNet;
 use output::{FlowOutput, table};
 use std::cmp::Ordering;
 use std::net::IpAddr;
@@ -117,13 +118,12 @@ pub(crate) struct Show {
 
 impl Show {
     fn is_meant(&self, flow: &FlowOutput) -> bool {
-        let address =
-            |asked: Option<IpAddr>, found: &str| asked.is_none_or(|asked| asked.to_string() == found);
+        let address = |asked: Option<IpAddr>, found: &IpNet| asked.is_none_or(|asked| found.contains(&asked));
         address(self.source, &flow.source)
             && address(self.destination, &flow.destination)
             && self.source_port.is_none_or(|port| flow.source_port == Some(port))
             && self.destination_port.is_none_or(|port| flow.destination_port == Some(port))
-            && self.protocol.is_none_or(|protocol| flow.protocol == protocol)
+            && self.protocol.is_none_or(|protocol| flow.protocol == Some(protocol))
     }
 }
 
@@ -218,7 +218,7 @@ fn show(
     let matched = working("matching packets with packets", || {
         matcher.finish_by_flow(&fields, |flow| {
             let are_wrong = wrong_stamps.are_among(Exact::from(flow.truth).extremes());
-            shown.take(FlowOutput::of(&flow, Stamps { are_wrong, rounding }));
+            shown.take(FlowOutput::of(&flow, &fields, Stamps { are_wrong, rounding }));
         })
     })?;
     let ends = [matched.sender, matched.receiver];

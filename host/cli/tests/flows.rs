@@ -127,7 +127,11 @@ fn fields_add_flows_up() {
     let expected: BTreeSet<[String; 2]> =
         five.iter().map(|flow| ["source", "destination"].map(|key| flow[key].to_string())).collect();
     assert_eq!(hosts.len(), expected.len());
-    assert!(hosts.iter().all(|flow| flow["source_port"].is_null() && flow["protocol"] == 0));
+    assert!(hosts.iter().all(|flow| flow["source_port"].is_null() && flow["protocol"].is_null()));
+    let protocols = top(&["--fields", "protocol,source-port", SENDER, RECEIVER]);
+    let is_any = |flow: &Value| ["0.0.0.0/0", "::/0"].iter().any(|any| flow["source"] == *any);
+    assert!(protocols.iter().all(|flow| is_any(flow) && flow["destination_port"].is_null()));
+    assert!(protocols.iter().any(|flow| flow["protocol"] == 6 && flow["source_port"].is_u64()));
     let nothing = top(&["--fields", "source/0,destination/0/0", SENDER, RECEIVER]);
     assert!(nothing.len() <= 2 && sum(&nothing, "sent") == sum(&five, "sent"), "{nothing:?}");
     let joined = top(&["--count", "1000000", "--joined", SENDER, RECEIVER]);
@@ -145,5 +149,11 @@ fn flows_are_listed_and_shown() {
     let shown = run(&["flows", "show", "--source", source, "--json", SENDER, RECEIVER]).json();
     let expected = all.iter().filter(|flow| flow["source"] == source).count();
     assert_eq!(shown.as_array().unwrap().len(), expected);
+    // A network is shown by an address in it.
+    let networks =
+        ["flows", "show", "--fields", "source/8/8", "--json", "--source", source, SENDER, RECEIVER];
+    let shown = run(&networks).json();
+    let network = shown[0]["source"].as_str().unwrap();
+    assert!(shown.as_array().unwrap().len() == 1 && network.ends_with("/8"), "{shown}");
     run(&["flows", "show", "--source", "255.255.255.255", SENDER, RECEIVER]).told(0, &["none of"]);
 }

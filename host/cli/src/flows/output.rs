@@ -4,16 +4,21 @@ use crate::report::{self, duration, or_none};
 use deltaline_capture::flows::FlowTruth;
 use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_estimate::Reason;
-use serde::Serialize;
+use deltaline_model::packet::flow::FlowFields;
+use ipnet::IpNet;
+use serde::{Serialize, Serializer};
+use std::net::IpAddr;
 
 /// A flow.
 #[derive(Serialize)]
 pub(crate) struct FlowOutput {
-    pub(crate) source: String,
-    pub(crate) destination: String,
+    #[serde(serialize_with = "as_text")]
+    pub(crate) source: IpNet,
+    #[serde(serialize_with = "as_text")]
+    pub(crate) destination: IpNet,
     pub(crate) source_port: Option<u16>,
     pub(crate) destination_port: Option<u16>,
-    pub(crate) protocol: u8,
+    pub(crate) protocol: Option<u8>,
     pub(crate) sent: u64,
     pub(crate) received: u64,
     pub(crate) lost: u64,
@@ -35,8 +40,8 @@ impl FlowOutput {
 }
 
 impl FlowOutput {
-    /// A flow of recordings with these stamps.
-    pub(crate) fn of(flow: &FlowTruth, stamps: Stamps) -> Self {
+    /// A flow of recordings with these stamps, as these fields tell them apart.
+    pub(crate) fn of(flow: &FlowTruth, fields: &FlowFields, stamps: Stamps) -> Self {
         let exact = Exact::from(flow.truth);
         let (mean, deviation) = (exact.mean(stamps), exact.deviation(stamps));
         let alike = (flow.alike > 0 && exact.delay.is_some()).then(|| {
@@ -55,11 +60,11 @@ impl FlowOutput {
         let reasons: Vec<String> = refused.into_iter().chain(alike).collect();
         let mean = mean.ok();
         FlowOutput {
-            source: flow.source.to_string(),
-            destination: flow.destination.to_string(),
-            source_port: flow.ports.map(|[port, _]| port),
-            destination_port: flow.ports.map(|[_, port]| port),
-            protocol: flow.protocol,
+            source: network(flow.source, fields.source),
+            destination: network(flow.destination, fields.destination),
+            source_port: flow.ports.map(|[port, _]| port).filter(|_| fields.source_port),
+            destination_port: flow.ports.map(|[_, port]| port).filter(|_| fields.destination_port),
+            protocol: fields.protocol.then_some(flow.protocol),
             sent: flow.truth.sent,
             received: flow.truth.received,
             lost: flow.truth.lost,
@@ -72,6 +77,25 @@ impl FlowOutput {
             is_guess: flow.alike > 0,
         }
     }
+}
+
+/// The network of an address, of which so many bits count in IPv4 and in IPv6.
+fn network(address: IpAddr, [short, long]: [u8; 2]) -> IpNet {
+    let whole = IpNet::from(address);
+    let bits = if address.is_ipv4() { short } else { long };
+    IpNet::new(address, bits.min(whole.max_prefix_len())).unwrap_or(whole)
+}
+
+/// A host is written without the number of its bits.
+fn text(network: &IpNet) -> String {
+    match network.prefix_len() == network.max_prefix_len() {
+        true => network.addr().to_string(),
+        false => network.to_string(),
+    }
+}
+
+fn as_text<S: Serializer>(network: &IpNet, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text(network))
 }
 
 /// A table for people. What is a guess is marked.
@@ -94,11 +118,11 @@ pub(crate) fn table(flows: &[FlowOutput]) -> String {
         let guess = if flow.is_guess { "~" } else { "" };
         let time = |time: Option<f64>| or_none(time, |time| format!("{guess}{}", duration(time)));
         table.add_row([
-            flow.source.clone(),
+            text(&flow.source),
             port(flow.source_port),
-            flow.destination.clone(),
+            text(&flow.destination),
             port(flow.destination_port),
-            flow.protocol.to_string(),
+            or_none(flow.protocol, |protocol| protocol.to_string()),
             flow.sent.to_string(),
             flow.received.to_string(),
             flow.lost.to_string(),
