@@ -16,9 +16,9 @@ use deltaline_design::check_permissions;
 use deltaline_stamp::PORT;
 use deltaline_stamp::packet::{Key, MOST, OPEN};
 use deltaline_stamp::reflector::Reflector;
-use deltaline_stamp::sender::{Outcome, Plan, measure};
+use deltaline_stamp::sender::{Outcome, Plan, Sample, measure};
 use deltaline_stamp::socket::Socket;
-use deltaline_stamp::summary::Delays;
+use deltaline_stamp::summary::{Delays, offset_change};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
@@ -128,7 +128,7 @@ struct Output<'a> {
     backward_ns: Option<DelaysOutput>,
     /// How long the reflector kept them.
     dwell_mean_ns: Option<f64>,
-    clock_doubt: Option<&'static str>,
+    clock_doubt: Option<String>,
     reason: Option<String>,
 }
 
@@ -152,6 +152,18 @@ impl From<Delays> for DelaysOutput {
 
 const CLOCK_DOUBT: &str = "the two ends' clocks are not known to be synchronised: forward and backward delays hold the offset between them, with \
                            opposite signs; their variation does not unless a clock is set meanwhile, and the round trip never does";
+
+/// What one-way delays rest on, and whether the samples show that it does not hold.
+fn clock_doubt(samples: &[Sample]) -> String {
+    let change = offset_change(samples).map(|change| {
+        format!(
+            "; that offset changed by {} at least while it was measured: a clock was set, is coarse, or runs faster than the other one, and forward and backward \
+             delays and their variations hold that as well",
+            duration(change as f64)
+        )
+    });
+    format!("{CLOCK_DOUBT}{}", change.unwrap_or_default())
+}
 
 fn send(arguments: &Send) -> Result<Exit, Failure> {
     let key = key(arguments.key.as_deref())?;
@@ -180,7 +192,7 @@ fn send(arguments: &Send) -> Result<Exit, Failure> {
     if key.is_none() {
         report::say("unauthenticated: anybody on the path can forge answers; give both ends --key FILE");
     }
-    if let Some(doubt) = output.clock_doubt {
+    if let Some(doubt) = &output.clock_doubt {
         report::say(doubt);
     }
     if outcome.samples.len() < outcome.received as usize {
@@ -236,7 +248,7 @@ fn output<'a>(arguments: &'a Send, outcome: &Outcome, authenticated: bool) -> Ou
         refused: outcome.refused,
         samples: samples.len(),
         round_trip_ns: Delays::of(samples.iter().map(|sample| sample.round_trip)).map(DelaysOutput::from),
-        clock_doubt: forward.is_some().then_some(CLOCK_DOUBT),
+        clock_doubt: forward.is_some().then(|| clock_doubt(samples)),
         forward_ns: forward,
         backward_ns: way(1),
         dwell_mean_ns: dwell.map(|dwell| dwell.mean),

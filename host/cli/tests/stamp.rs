@@ -65,7 +65,8 @@ fn a_sender_and_a_reflector() {
         }
         let ways = of("forward_ns", "mean") + of("backward_ns", "mean");
         assert!((ways - of("round_trip_ns", "mean")).abs() < 1e-3);
-        assert!(result["clock_doubt"].as_str().unwrap().contains("offset"));
+        let doubt = result["clock_doubt"].as_str().unwrap();
+        assert!(doubt.contains("offset") && !doubt.contains("changed"), "{doubt}");
         assert_eq!(messages.contains("unauthenticated"), keys.is_empty(), "{messages}");
 
         let (code, output, _) = deltaline(&sent.concat());
@@ -80,6 +81,31 @@ fn a_sender_and_a_reflector() {
         let counts: Value = serde_json::from_str(&result.output).unwrap();
         assert_eq!((&counts["answered"], &counts["refused"]), (&400.into(), &0.into()));
     }
+}
+
+#[test]
+fn a_clock_that_is_set_meanwhile_is_said() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap().to_string();
+    let answers = thread::spawn(move || {
+        let mut buffer = [0; 200];
+        for number in 0..20 {
+            let (length, from) = socket.recv_from(&mut buffer).unwrap();
+            let asked = Stamp::read(&buffer[..length], None).unwrap();
+            // A second ahead from the middle on, in units of 2^-32 s.
+            let time = asked.time + u64::from(number >= 10) * (1 << 32);
+            let answer = Answer { stamp: Stamp { number, time, ..asked }, arrival: time, asked, ttl: 255 };
+            socket.send_to(&answer.packet(None, &buffer[..length]), from).unwrap();
+        }
+    });
+    let send = ["stamp", "send", &address, "--count", "20", "--interval", "1ms", "--json"];
+    let (code, output, messages) = deltaline(&send);
+    answers.join().unwrap();
+    let result: Value = serde_json::from_str(&output).unwrap();
+    let said = "that offset changed by ";
+    assert!(code == 0 && messages.contains(said), "{code} {messages}");
+    assert!(result["clock_doubt"].as_str().unwrap().contains(said), "{result}");
+    assert_eq!(result["samples"], 20);
 }
 
 /// A reflector whose clock is coarse: by its times some packets stay there for longer than they are away.
