@@ -68,8 +68,8 @@ impl LeftOut {
             (self.unlisted, "are of other segments, points or configurations than those asked for".into()),
             (
                 self.replayed,
-                "are older than what their point has reported: somebody sends old frames again, or a point's boot epoch, or \
-                 the numbers of its delimiters, have gone back"
+                "are older than what their point has reported: recordings were named in another order than they were made, somebody sends \
+                 old frames again, or a point's boot epoch, or the numbers of its delimiters, have gone back"
                     .into(),
             ),
             (
