@@ -13,7 +13,7 @@ use deltaline_capture::replay::Span;
 use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
-use deltaline_collect::evaluation::{Evaluation, name_crossings};
+use deltaline_collect::evaluation::{Evaluation, name_crossings, reach_over_cut};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
@@ -95,7 +95,7 @@ pub(crate) fn pass_captures(
     )?;
     let (sender, sink) = sent;
     let elapsed = started.elapsed();
-    let Sink { writer, mut evaluations, times, is_corrupted, frames } = sink;
+    let Sink { writer, mut evaluations, times, is_corrupted, frames, .. } = sink;
     name_crossings(&mut evaluations);
     let rounding = Surveys { sender: sender.survey.clone(), receiver: receiver.survey.clone() }.rounding();
     evaluations.iter_mut().for_each(|evaluation| evaluation.round_by(rounding));
@@ -193,6 +193,8 @@ struct Sink {
     times: Vec<Option<[u64; 2]>>,
     is_corrupted: bool,
     frames: FramesOutput,
+    /// Both ends' packets of the interval before, where they are remembered.
+    before: Option<[PacketCache; 2]>,
 }
 
 impl Sink {
@@ -232,8 +234,15 @@ impl Sink {
         };
         self.evaluations
             .extend(collected.intervals.iter().map(|interval| Evaluation::with_caches(interval, caches)));
+        if let (Some(before), Some(here), [.., left, right]) =
+            (&self.before, caches, self.evaluations.as_mut_slice())
+        {
+            reach_over_cut((left, before.each_ref()), (right, here));
+        }
         let last = self.evaluations.last().and_then(Evaluation::span);
         self.times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));
+        let [sent, received] = ends.map(|end| end.packets);
+        self.before = sent.zip(received).map(|(sent, received)| [sent, received]);
         Ok(())
     }
 }

@@ -175,6 +175,39 @@ fn lost_and_repeated_packets_do_not_cancel_out() {
     assert!((overall["mean_ns"].as_f64().unwrap() - 5e6).abs() < 1.0, "{overall}");
 }
 
+/// A repeated packet's copies lie on either side of the cut between two intervals: the bounds reach over both choices.
+#[test]
+fn a_copy_behind_the_cut_may_be_the_original() {
+    let folder = Folder::new();
+    let sent: Vec<_> = packets(SENDER).into_iter().take(2_000).collect();
+    let times: Vec<u64> = sent.iter().map(|packet| packet.timestamp).collect();
+    let mut received: Vec<_> = sent
+        .iter()
+        .map(|packet| Packet { timestamp: packet.timestamp + 5_000_000, ..packet.clone() })
+        .collect();
+    // Of each twentieth packet a copy comes late, of which some have crossed a cut.
+    let late = (times[1_999] - times[0]) / 20;
+    let copies: Vec<_> = received
+        .iter()
+        .step_by(20)
+        .map(|packet| Packet { timestamp: packet.timestamp + late, ..packet.clone() })
+        .collect();
+    // Those from behind the sender's last packet are others.
+    let in_time = copies.iter().filter(|packet| packet.timestamp <= times[1_999] + 5_000_000).count();
+    let more = in_time as f64 * late as f64 / sent.len() as f64;
+    received.extend(copies);
+    received.sort_by_key(|packet| packet.timestamp);
+    let [sender, receiver] =
+        [("s", &sent), ("r", &received)].map(|(name, packets)| folder.capture(name, packets));
+    let interval = format!("{}ns", (times[1_999] - times[0]) / 4);
+    let arguments = ["measure", "--json", "--synopsis", "identity", "--interval", &interval];
+    let overall = run(&[&arguments[..], &[&sender, &receiver]].concat()).json()["overall"].clone();
+    for key in ["bracket_ns", "mean_ci95_ns"] {
+        let [lower, upper] = [0, 1].map(|end| overall[key][end].as_f64().unwrap());
+        assert!(lower <= 5e6 + 1.0 && upper >= 5e6 + more - 1.0, "{more} {overall}");
+    }
+}
+
 /// Every hundredth packet comes twice, and nothing is lost: rows of FineComb are repaired, and the mean is that of all packets.
 #[test]
 fn finecomb_is_repaired() {

@@ -46,6 +46,18 @@ pub fn name_crossings(evaluations: &mut [Evaluation]) {
     }
 }
 
+/// Widens the bounds of two intervals that follow each other, of which both ends remember their packets (`caches`, the sender's first), by packets
+/// that the receiver has more of in one, and of which both ends have one in the other: a copy behind the cut may be the original.
+pub fn reach_over_cut(
+    before: (&mut Evaluation, [&PacketCache; 2]),
+    here: (&mut Evaluation, [&PacketCache; 2]),
+) {
+    let gained = [&before, &here].map(|(evaluation, caches)| evaluation.gained(caches[1]));
+    let [of_before, of_here] = gained;
+    before.0.reach(before.1, &of_here);
+    here.0.reach(here.1, &of_before);
+}
+
 /// Why an interval has no estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unusable {
@@ -148,6 +160,53 @@ impl Evaluation {
         for further in &mut self.further {
             if let Further::Singles(singles) = further {
                 singles.rounding = rounding;
+            }
+        }
+    }
+
+    /// The packets of which the receiver has more, if all that differ are known: their hashes, and when it saw any that look so.
+    fn gained(&self, received: &PacketCache) -> Vec<(u64, Vec<u64>)> {
+        let known = self.further.iter().find_map(|further| match further {
+            Further::Difference(difference) if difference.complete => Some(difference),
+            _ => None,
+        });
+        let id = PacketId::default();
+        let mut hashes: Vec<u64> = known
+            .map_or(&[][..], |difference| &difference.only_received)
+            .iter()
+            .map(|halves| id.hash_of(*halves))
+            .collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        let times = received.all_times(&hashes).unwrap_or_default();
+        hashes.into_iter().zip(times).collect()
+    }
+
+    /// Widens bounds by what the sum of delays changes if the receiver's packet was one of these `copies`, seen in an interval beside.
+    fn reach(&mut self, caches: [&PacketCache; 2], copies: &[(u64, Vec<u64>)]) {
+        let hashes: Vec<u64> = copies.iter().map(|(hash, _)| *hash).collect();
+        let [Some(sent), Some(received)] = caches.map(|cache| cache.all_times(&hashes)) else { return };
+        let (mut open, mut chosen) = ([0.0; 2], 0);
+        for (((_, copies), sent), received) in copies.iter().zip(sent).zip(received) {
+            if sent.is_empty() || received.is_empty() {
+                continue;
+            }
+            for copy in copies {
+                let later = received.iter().map(|time| {
+                    Timestamp::from_nanoseconds(*copy).nanoseconds_since(Timestamp::from_nanoseconds(*time))
+                });
+                let [least, most] = [later.clone().min(), later.max()].map(Option::unwrap_or_default);
+                open[0] += least.min(0).unsigned_abs() as f64;
+                open[1] += most.max(0).unsigned_abs() as f64;
+                chosen += 1;
+            }
+        }
+        if let Ok((estimate, _)) = &mut self.result {
+            *estimate = estimate.with_open(open);
+        }
+        for further in &mut self.further {
+            if let Further::Difference(difference) = further {
+                difference.chosen += chosen;
             }
         }
     }

@@ -211,7 +211,7 @@ impl fmt::Display for Remark {
             Remark::Chosen(packets) => write!(
                 f,
                 "{packets} packets that only one end has seen look like others, as repeated ones do; which of them it was is a guess by their \
-                 times, and the 95 % interval and the bracket reach over all choices within an interval, where a copy of another one's packet is foreign"
+                 times, and the 95 % interval and the bracket reach over all choices, in an interval and in those beside it"
             ),
             Remark::Across(packets) => write!(
                 f,
