@@ -450,7 +450,7 @@ pub enum Finding {
     /// The mean delay is negative.
     #[error(
         "the mean delay is negative: the receiver's clock is behind the sender's by at least {}, or the two ends are \
-         swapped; losses are right all the same, and the standard deviation is if the offset was constant",
+         swapped; losses and the standard deviation are right if the offset was constant",
         duration(*.0)
     )]
     ClockBehind(
