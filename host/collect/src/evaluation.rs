@@ -262,8 +262,13 @@ fn sliced(pair: &Pair, sender: &[Cell], receiver: &[Cell]) -> Result<Answer, Unu
     // Rows that gained packets make others doubtful; slices tell themselves.
     let rows = Rows { vouched: true, ..pair.rows::<Cell>(&[], &[]) };
     let is_sample = !slices.is_empty() && estimate.deviation != Err(Reason::FullTable);
-    let further = if is_sample { vec![Further::Singles(singles)] } else { vec![] };
-    Ok(Answer { estimate, rows, further })
+    let singles = if is_sample { singles } else { none_known(pair) };
+    Ok(Answer { estimate, rows, further: vec![Further::Singles(singles)] })
+}
+
+/// No delay of an interval that has some: so that quantiles of several intervals say that they are without it.
+fn none_known(pair: &Pair) -> Singles {
+    Singles::drawn(vec![], pair.receiver.totals.packets)
 }
 
 /// How many records a table has, if they are not merged when it is full.
@@ -313,6 +318,8 @@ fn with_identities(pair: &Pair) -> Result<Answer, Unusable> {
         // It is known which rows hold other packets: they are no reason to doubt those that do not.
         answer.rows = Rows { surplus: 0, foreign: 0, ..answer.rows };
         answer.estimate.balance = answer.estimate.balance.with_known(lost, gained, share);
+    } else {
+        answer.further.push(Further::Singles(none_known(pair)));
     }
     answer.further.push(Further::Difference(difference));
     Ok(answer)
