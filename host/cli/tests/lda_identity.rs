@@ -43,6 +43,44 @@ fn packets_are_named() {
     assert!(missed.count() < 5);
 }
 
+/// The interval that loses most takes longest: quantiles of the others are not those of all.
+#[test]
+fn quantiles_say_which_intervals_they_lack() {
+    let folder = Folder::new();
+    let sent: Vec<Packet> = packets(SENDER).into_iter().take(20_000).collect();
+    let (first, last) = (sent[0].timestamp, sent.last().unwrap().timestamp);
+    let quarter = (last - first) / 4;
+    let is_congested = |packet: &Packet| (first + quarter..first + 2 * quarter).contains(&packet.timestamp);
+    let arrives = |(number, packet): &(usize, &Packet)| !is_congested(packet) || number % 5 < 2;
+    let mut received: Vec<Packet> = sent
+        .iter()
+        .enumerate()
+        .filter(arrives)
+        .map(|(number, packet)| {
+            let delay =
+                if is_congested(packet) { 9_000_000 } else { 1_000_000 } + 1000 * (number as u64 % 97);
+            Packet { timestamp: packet.timestamp + delay, ..packet.clone() }
+        })
+        .collect();
+    received.sort_by_key(|packet| packet.timestamp);
+    let [sender, receiver] = [("sender.pcap", &sent), ("receiver.pcap", &received)]
+        .map(|(name, packets)| folder.capture(name, packets));
+    let interval = format!("{quarter}ns");
+    let arguments =
+        ["measure", "--json", "--synopsis", "lda-identity", "--interval", &interval, &sender, &receiver];
+    let result = run(&arguments).json();
+    let lacking: Vec<bool> =
+        result["intervals"].as_array().unwrap().iter().map(|each| each["p50_ns"].is_null()).collect();
+    assert!(lacking[1] && !lacking[0] && !lacking[2], "{lacking:?}");
+    for (numbers, said) in [
+        (&result["overall"], "have no value and are left out"),
+        (&result["intervals"][1], "no row holds a single packet"),
+    ] {
+        let reason = numbers["reason"].as_str().unwrap();
+        assert!(reason.contains("p50_ns") && reason.contains(said), "{reason}");
+    }
+}
+
 #[test]
 fn rows_that_lost_one_and_gained_another_are_known() {
     let folder = Folder::new();
