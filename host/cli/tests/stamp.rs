@@ -83,8 +83,9 @@ fn a_sender_and_a_reflector() {
     }
 }
 
-#[test]
-fn a_clock_that_is_set_meanwhile_is_said() {
+/// What a sender of 20 packets says of a reflector with these times of arrival and departure, by number and time asked: exit code, result and
+/// messages.
+fn answered_at(times: impl Fn(u32, u64) -> [u64; 2] + Send + 'static) -> (i32, Value, String) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
     let answers = thread::spawn(move || {
@@ -92,16 +93,22 @@ fn a_clock_that_is_set_meanwhile_is_said() {
         for number in 0..20 {
             let (length, from) = socket.recv_from(&mut buffer).unwrap();
             let asked = Stamp::read(&buffer[..length], None).unwrap();
-            // A second ahead from the middle on, in units of 2^-32 s.
-            let time = asked.time + u64::from(number >= 10) * (1 << 32);
-            let answer = Answer { stamp: Stamp { number, time, ..asked }, arrival: time, asked, ttl: 255 };
+            let [arrival, time] = times(number, asked.time);
+            let answer = Answer { stamp: Stamp { number, time, ..asked }, arrival, asked, ttl: 255 };
             socket.send_to(&answer.packet(None, &buffer[..length]), from).unwrap();
         }
     });
     let send = ["stamp", "send", &address, "--count", "20", "--interval", "1ms", "--json"];
     let (code, output, messages) = deltaline(&send);
     answers.join().unwrap();
-    let result: Value = serde_json::from_str(&output).unwrap();
+    (code, serde_json::from_str(&output).unwrap(), messages)
+}
+
+#[test]
+fn a_clock_that_is_set_meanwhile_is_said() {
+    // A second ahead from the middle on, in units of 2^-32 s.
+    let (code, result, messages) =
+        answered_at(|number, asked| [asked + u64::from(number >= 10) * (1 << 32); 2]);
     let said = "that offset changed by ";
     assert!(code == 0 && messages.contains(said), "{code} {messages}");
     assert!(result["clock_doubt"].as_str().unwrap().contains(said), "{result}");
@@ -112,24 +119,10 @@ fn a_clock_that_is_set_meanwhile_is_said() {
 #[test]
 fn answers_that_contradict_themselves_are_in_no_delay_and_said() {
     for (contradicts, code, said) in [(2, 0, "10 of 20 answers say"), (1, 14, "all answers contradict")] {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let address = socket.local_addr().unwrap().to_string();
-        let answers = thread::spawn(move || {
-            let mut buffer = [0; 200];
-            for number in 0..20 {
-                let (length, from) = socket.recv_from(&mut buffer).unwrap();
-                let asked = Stamp::read(&buffer[..length], None).unwrap();
-                let stamp = Stamp { number, ..asked };
-                let arrival = if number % contradicts == 0 { asked.time - (1 << 36) } else { asked.time };
-                let answer = Answer { stamp, arrival, asked, ttl: 255 };
-                socket.send_to(&answer.packet(None, &buffer[..length]), from).unwrap();
-            }
+        let (found, result, messages) = answered_at(move |number, asked| {
+            [if number % contradicts == 0 { asked - (1 << 36) } else { asked }, asked]
         });
-        let send = ["stamp", "send", &address, "--count", "20", "--interval", "1ms", "--json"];
-        let (found, output, messages) = deltaline(&send);
-        answers.join().unwrap();
         assert!(found == code && messages.contains(said), "{found} {messages}");
-        let result: Value = serde_json::from_str(&output).unwrap();
         let samples = if code == 0 { 10 } else { 0 };
         assert_eq!((&result["received"], &result["samples"]), (&20.into(), &samples.into()));
     }
