@@ -120,16 +120,6 @@ fn a_socket_in_use_is_left_alone() {
     let address = format!("unix:{}", folder.path("socket"));
     run(&["exchange", "serve", &address, RECEIVER]).told(12, &["in use"]);
     assert_eq!(folder.files().len(), 1);
-    // What is no socket stays, whatever it is: a recording, say, or a link to a socket.
-    let file = folder.write("notes", b"mine");
-    let link = folder.path("link");
-    std::os::unix::fs::symlink(folder.path("nobody"), &link).unwrap();
-    drop(UnixListener::bind(folder.path("nobody")).unwrap());
-    for path in [&file, &link] {
-        run(&["exchange", "serve", &format!("unix:{path}"), RECEIVER]).told(12, &["in use"]);
-    }
-    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
-    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
 }
 
 /// The shipped captures, shifted so that the sender's first packet is where an interval of 250 ms begins.

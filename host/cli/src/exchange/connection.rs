@@ -3,6 +3,7 @@
 //! # Test plan
 //!
 //! `tests/exchange.rs`: both kinds; a port that the system chooses; a socket's file that a killed program left behind; nobody there.
+//! Here: whatever else stands at a path stays there.
 
 use super::room::Close;
 use std::fs;
@@ -179,4 +180,27 @@ pub(super) fn connect(address: &Address, patience: Duration) -> io::Result<Conne
         }
     };
     connection.within(patience)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn nothing_but_a_dead_socket_makes_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        drop(UnixListener::bind(path("dead")).unwrap());
+        symlink(path("dead"), path("link")).unwrap();
+        fs::write(path("recording"), b"mine").unwrap();
+        let _living = UnixListener::bind(path("living")).unwrap();
+        for name in ["link", "recording", "living", "."] {
+            let refused = Listener::bind_unix(&path(name)).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::AddrInUse, "{name}");
+        }
+        assert_eq!(fs::read(path("recording")).unwrap(), b"mine");
+        assert!(Listener::bind_unix(&path("dead")).is_ok());
+    }
 }
