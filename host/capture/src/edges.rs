@@ -13,9 +13,11 @@
 //!   end of the recordings is loss, if the receiver has recorded anything after it; and it is left out, with a message, if nothing shows that
 //!   the receiver's recorder ran on.
 //!
-//! The clocks may be apart by anything: a packet is looked for at the other end at its own time and the delays of the packets that both have at
+//! The clocks may be apart by anything: a packet is looked for at the other end at its own time and the delays of the packets that both have near
 //! this edge. What one end alone has is left out if even one of these delays puts it outside of the other recorder's time: packets overtake each
-//! other, and one that was under way when a recorder began or stopped is not lost.
+//! other, and one that was under way when a recorder began or stopped is not lost. Delays that stray from all others near the edge are those of wrong
+//! stamps, and what delays are far from the edge says little of it, as clocks may have been set in between. Packets that may have been lost as well, by any
+//! of these delays, are told ([`Edges::doubtful`]): the number of packets lost may be off by so many.
 //!
 //! Packets are compared by a 64-bit hash of their keys. Packets of both are those whose key occurs once at each end; where there are
 //! none, as at mirror ports that give every packet twice, they are those whose key occurs up to four times, the k-th of a key being
@@ -138,6 +140,9 @@ pub struct Edges {
     /// Places within the span of packets that are left out as well, in order, of the sender and of the receiver: those that may have been under way when
     /// the other recorder began or stopped.
     pub under_way: [Vec<usize>; 2],
+    /// When the sender sent packets that the receiver lacks, and that may have been lost or under way when a recorder began or stopped, in
+    /// nanoseconds since the Unix epoch; some are left out, the others count as lost.
+    pub doubtful: Vec<u64>,
     /// All measured packets of the sender and of the receiver.
     pub measured: [usize; 2],
     /// Whether the sender's recorder, and the receiver's, may have stood still.
@@ -162,6 +167,14 @@ pub const MEANWHILE: usize = 100;
 const COMPARED: usize = 1 << 16;
 /// Packets of both at an edge whose delays are taken, at most.
 const OUTERMOST: usize = 1 << 14;
+/// Of these, those that are near the edge, at least, if there are so many.
+const NEAREST: usize = 256;
+/// Those are near, too, whose times are from the edge no more than so many times by what delays there differ.
+const NEAR: i128 = 16;
+/// Packets at an edge from which on stray delays are told from others.
+const FEW: usize = 32;
+/// Stray delays at either side of all others, at most.
+const STRAY: usize = 3;
 /// Nanoseconds from the median from which on a delay is that of a wrong stamp.
 const WILD: i128 = 1_000_000_000;
 
@@ -184,8 +197,8 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
     }
     let still = [0, 1].map(|end| still(ends, end, &common));
     let [sent, received] = [0, 1].map(|end| outside(ends, end, &mut common));
-    let left_out = left_out(ends, &[sent?, received?]);
-    let [sent, received] = [0, 1].map(|end| kept(ends[end], &left_out[end]));
+    let LeftOut { places, doubtful } = LeftOut::of(ends, &[sent?, received?]);
+    let [sent, received] = [0, 1].map(|end| kept(ends[end], &places[end]));
     // Two recordings that have but a corner in common are not of the same traffic.
     let keeps_most =
         |kept: &Kept| 2 * (kept.left_out.iter().sum::<usize>() + kept.under_way.len()) < kept.measured;
@@ -194,6 +207,7 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
         sender: sent.left_out,
         receiver: received.left_out,
         under_way: [sent.under_way, received.under_way],
+        doubtful,
         measured: [sent.measured, received.measured],
         still,
     })
@@ -268,24 +282,93 @@ struct Kept {
     measured: usize,
 }
 
-/// When a packet is expected at the other end, by the packets of both at an edge: nanoseconds to add to its time.
+/// A packet of both, seen from one end: its time there, and the nanoseconds from then to its time at the other end.
+#[derive(Clone, Copy)]
+struct Passage {
+    time: u64,
+    shift: i128,
+}
+
+/// When packets are expected at the other end: nanoseconds to add to their time, at least and at most.
 #[derive(Clone, Copy)]
 struct Shift {
     least: i128,
     greatest: i128,
-    /// By how much one more packet's may lie outside: the greatest of n is ln n times as far out as an exponential tail falls off in.
-    margin: i128,
 }
 
 impl Shift {
-    fn of(shifts: impl Iterator<Item = i128>) -> Option<Self> {
-        let mut shifts: Vec<i128> = shifts.take(OUTERMOST).collect();
+    /// Of passages, those alone left out that come of wrong stamps: no more than [`STRAY`] at either side, which are farther from all others
+    /// than these are from each other. Of n delays whose tail falls off exponentially, the outermost is so with a probability of about 1 / n.
+    fn of(passages: &[Passage]) -> Option<Self> {
+        let mut shifts: Vec<i128> = passages.iter().map(|passage| passage.shift).collect();
         shifts.sort_unstable();
-        let median = *shifts.get(shifts.len() / 2)?;
-        let tame = || shifts.iter().copied().filter(|shift| (shift - median).abs() < WILD);
-        let (least, greatest) = (tame().min()?, tame().max()?);
-        let margin = (greatest - least) / i128::from(shifts.len().ilog2().max(1));
-        Some(Shift { least, greatest, margin })
+        let stray = if shifts.len() < FEW { 0 } else { STRAY };
+        let (below, rest) = shifts.split_at(stray.min(shifts.len()));
+        let (within, above) = rest.split_at(rest.len().saturating_sub(stray));
+        let mut shift = Shift { least: *within.first()?, greatest: *within.last()? };
+        for next in below.iter().rev() {
+            if shift.least - next <= shift.width() {
+                shift.least = *next;
+            }
+        }
+        for next in above {
+            if next - shift.greatest <= shift.width() {
+                shift.greatest = *next;
+            }
+        }
+        Some(shift)
+    }
+
+    fn width(&self) -> i128 {
+        self.greatest - self.least
+    }
+
+    fn holds(&self, passage: &Passage) -> bool {
+        (self.least..=self.greatest).contains(&passage.shift)
+    }
+
+    /// Wider by as much as one more packet's may lie outside: the greatest of n is ln n times as far out as an exponential tail falls off in.
+    fn with_margin(self, count: usize) -> Self {
+        let margin = self.width() / i128::from(count.ilog2().max(1));
+        Shift { least: self.least - margin, greatest: self.greatest + margin }
+    }
+}
+
+/// When packets at an edge are expected at the other end.
+#[derive(Clone, Copy)]
+struct AtEdge {
+    /// By those near the edge.
+    near: Shift,
+    /// How many these are.
+    count: usize,
+    /// By all outermost ones, whatever stamps they have, unless these are wild.
+    far: Shift,
+}
+
+impl AtEdge {
+    /// By passages, the outermost ones first.
+    fn of(passages: impl Iterator<Item = Passage>) -> Option<Self> {
+        let mut passages: Vec<Passage> = passages.take(OUTERMOST).collect();
+        let mut nearest: Vec<i128> = passages.iter().take(NEAREST).map(|passage| passage.shift).collect();
+        nearest.sort_unstable();
+        let median = *nearest.get(nearest.len() / 2)?;
+        passages.retain(|passage| (passage.shift - median).abs() < WILD);
+        let shifts = || passages.iter().map(|passage| passage.shift);
+        let far = Shift { least: shifts().min()?, greatest: shifts().max()? };
+        // As far from the edge as packets there can be under way, several times over.
+        let edge = passages.first()?.time;
+        let (mut count, mut near) = (0, Shift { least: 0, greatest: 0 });
+        loop {
+            let reach = NEAR * near.width();
+            let within =
+                passages.iter().take_while(|passage| i128::from(passage.time.abs_diff(edge)) <= reach);
+            let wider = within.count().max(NEAREST).min(passages.len());
+            if wider <= count {
+                return Some(AtEdge { near, count, far });
+            }
+            count = wider;
+            near = Shift::of(&passages[..count])?;
+        }
     }
 }
 
@@ -293,15 +376,36 @@ impl Shift {
 struct Outside {
     packets: Vec<OutsidePacket>,
     /// When packets are expected at the other end.
-    at_edges: [Shift; 2],
+    at_edges: [AtEdge; 2],
 }
 
 #[derive(Clone, Copy)]
 struct OutsidePacket {
     /// Its place among the measured packets.
     place: usize,
-    /// Whether the other recorder certainly did not run.
-    is_certain: bool,
+    /// Whether the other recorder ran, or not.
+    ran: Ran,
+}
+
+/// Whether a recorder ran when a packet is expected there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    /// It did, unless delays were as they are far from the edge.
+    Probably,
+    /// By some delays near the edge.
+    Perhaps,
+    /// By none of them.
+    Never,
+}
+
+/// When the other end's recorder ran, by its outermost record and the passages at this edge, the outermost ones first: all of these times but those of
+/// wrong stamps.
+fn ran(record: u64, passages: impl Iterator<Item = Passage>, near: Shift) -> Vec<i128> {
+    let (right, wrong): (Vec<Passage>, Vec<Passage>) =
+        passages.take(OUTERMOST).partition(|passage| near.holds(passage));
+    let there = |passage: &Passage| i128::from(passage.time) + passage.shift;
+    let record = Some(i128::from(record)).filter(|record| wrong.iter().all(|each| there(each) != *record));
+    right.iter().map(there).chain(record).collect()
 }
 
 /// The packets of one end outside the other recorder's time, outermost ones first.
@@ -310,19 +414,26 @@ fn outside(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<
     common.sort_unstable_by_key(|places| places[end]);
     // From this end to the other one.
     let time = |places: &Places, end: usize| ends[end].measured[places[end]].time;
-    let shift = |places: &Places| i128::from(delay_between(time(places, end), time(places, 1 - end)));
-    let at_front = Shift::of(common.iter().map(shift))?;
-    let at_back = Shift::of(common.iter().rev().map(shift))?;
-    // A recorder ran when it recorded these, whatever stamps its first record and its last one have.
+    let passage = |places: &Places| {
+        let [time, there] = [time(places, end), time(places, 1 - end)];
+        Passage { time, shift: delay_between(time, there).into() }
+    };
+    let at_front = AtEdge::of(common.iter().map(passage))?;
+    let at_back = AtEdge::of(common.iter().rev().map(passage))?;
     let [began, ended] = other.ran?;
-    let began = common.iter().take(OUTERMOST).map(|places| time(places, 1 - end)).fold(began, u64::min);
-    let ended = common.iter().rev().take(OUTERMOST).map(|places| time(places, 1 - end)).fold(ended, u64::max);
-    let [began, ended] = [began, ended].map(i128::from);
+    let began = ran(began, common.iter().map(passage), at_front.near).into_iter().min()?;
+    let ended = ran(ended, common.iter().rev().map(passage), at_back.near).into_iter().max()?;
     let packet = |place: usize| {
         let time = i128::from(own.measured[place].time);
-        let may_be = time + at_front.least < began || time + at_back.greatest > ended;
-        let is_certain = time + at_front.greatest < began || time + at_back.least > ended;
-        may_be.then_some(OutsidePacket { place, is_certain })
+        let may_be = |front: Shift, back: Shift| time + front.least < began || time + back.greatest > ended;
+        let is_certain = time + at_front.near.greatest < began || time + at_back.near.least > ended;
+        let ran = match is_certain {
+            true => Ran::Never,
+            false if may_be(at_front.near, at_back.near) => Ran::Perhaps,
+            false if may_be(at_front.far, at_back.far) => Ran::Probably,
+            false => return None,
+        };
+        Some(OutsidePacket { place, ran })
     };
     let stop = own.measured.len();
     let inwards = (0..stop / 2).chain((stop / 2..stop).rev());
@@ -372,21 +483,73 @@ impl Copies {
         own > other
     }
 
-    /// Whether this packet, outside the other recorder's time, may be another one than those of the other end. One that comes once at each
-    /// end is the same, and has a wrong stamp.
-    fn may_be_other(&self, end: usize, packet: &OutsidePacket) -> bool {
-        self.places.iter().any(|places| places.len() > 1) && self.alone[end].contains(&packet.place)
+    /// Whether the packet at this place, outside the other recorder's time, may be another one than those of the other end. One that comes once at
+    /// each end is the same, and has a wrong stamp.
+    fn may_be_other(&self, end: usize, place: usize) -> bool {
+        self.places.iter().any(|places| places.len() > 1) && self.alone[end].contains(&place)
     }
 }
 
-/// The places of each end's packets outside that the other end cannot have.
-fn left_out(ends: [&Identities; 2], outside: &[Outside; 2]) -> [HashSet<usize>; 2] {
-    let hash = |end: usize, place: usize| ends[end].measured[place].hash;
-    let all = |end: usize| outside[end].packets.iter().map(move |packet| (packet, hash(end, packet.place)));
-    // Of keys that one end alone has, which may be millions, nothing need be known.
+/// Packets outside the other recorder's time that it cannot have, or may not have had time for.
+struct LeftOut {
+    /// Their places among the measured packets of each end.
+    places: [HashSet<usize>; 2],
+    /// When the sender sent those that may have been lost as well, left out or not.
+    doubtful: Vec<u64>,
+}
+
+impl LeftOut {
+    fn of(ends: [&Identities; 2], outside: &[Outside; 2]) -> Self {
+        let hash = |end: usize, place: usize| ends[end].measured[place].hash;
+        let mut keys = copies(ends, outside);
+        // Of keys that one end alone has, which may be millions, nothing need be known.
+        let alone = [0, 1].map(|end| {
+            let packets = outside[end].packets.iter();
+            packets.copied().filter(|packet| !keys.contains_key(&hash(end, packet.place))).collect::<Vec<_>>()
+        });
+        let mut places = alone.each_ref().map(|alone| {
+            let left_out = alone.iter().filter(|packet| packet.ran != Ran::Probably);
+            left_out.map(|packet| packet.place).collect::<HashSet<usize>>()
+        });
+        // In front and behind: whether packets that do not repeat show that the other recorder did not run.
+        let is_behind = |end: usize, packet: &OutsidePacket| packet.place >= ends[end].measured.len() / 2;
+        let is_shown = [0, 1].map(|end| {
+            [false, true].map(|behind| {
+                let mut certain = alone[end].iter().filter(|packet| packet.ran == Ran::Never);
+                certain.any(|packet| is_behind(end, packet) == behind)
+            })
+        });
+        let packets = || {
+            [0, 1].into_iter().flat_map(|end| outside[end].packets.iter().map(move |packet| (end, packet)))
+        };
+        let (known, unknown): (Vec<_>, Vec<_>) = packets()
+            .filter(|(_, packet)| packet.ran != Ran::Probably)
+            .partition(|(end, packet)| is_shown[*end][usize::from(is_behind(*end, packet))]);
+        let turns =
+            known.into_iter().map(|each| (true, each)).chain(unknown.into_iter().map(|each| (false, each)));
+        for (is_known, (end, packet)) in turns {
+            let Some(copies) = keys.get_mut(&hash(end, packet.place)) else { continue };
+            if copies.may_be_other(end, packet.place) && (is_known || copies.has_surplus(end)) {
+                copies.others[end] += 1;
+                places[end].insert(packet.place);
+            }
+        }
+        let may_be_lost = |packet: &&OutsidePacket| {
+            let is_alone = places[0].contains(&packet.place) || !keys.contains_key(&hash(0, packet.place));
+            packet.ran != Ran::Never && is_alone
+        };
+        let doubtful = outside[0].packets.iter().filter(may_be_lost);
+        let doubtful = doubtful.map(|packet| ends[0].measured[packet.place].time).collect();
+        LeftOut { places, doubtful }
+    }
+}
+
+/// The packets of each key that one end has outside the other recorder's time, and the other end anywhere; and which of them are alone.
+fn copies(ends: [&Identities; 2], outside: &[Outside; 2]) -> HashMap<u64, Copies> {
     let mut keys: HashMap<u64, Copies> = HashMap::default();
     for end in 0..2 {
-        let hashes = all(end).map(|(_, hash)| hash).collect();
+        let packets = outside[end].packets.iter();
+        let hashes = packets.map(|packet| ends[end].measured[packet.place].hash).collect();
         keys.extend(also_at(ends[1 - end], hashes).map(|hash| (hash, Copies::default())));
     }
     for (end, identities) in ends.into_iter().enumerate() {
@@ -396,39 +559,13 @@ fn left_out(ends: [&Identities; 2], outside: &[Outside; 2]) -> [HashSet<usize>; 
             }
         }
     }
-    let shifts = outside[0].at_edges.iter();
-    let least = shifts.clone().map(|shift| shift.least - shift.margin).min();
-    let greatest = shifts.map(|shift| shift.greatest + shift.margin).max();
+    let at_edges = || outside[0].at_edges.iter().map(|at_edge| at_edge.near.with_margin(at_edge.count));
+    let least = at_edges().map(|shift| shift.least).min();
+    let greatest = at_edges().map(|shift| shift.greatest).max();
     for copies in keys.values_mut() {
         copies.pair(ends, least.unwrap_or_default(), greatest.unwrap_or_default());
     }
-    let mut left_out = [0, 1].map(|end| {
-        let alone = all(end).filter(|(_, hash)| !keys.contains_key(hash));
-        alone.map(|(packet, _)| packet.place).collect::<HashSet<usize>>()
-    });
-    // In front and behind: whether packets that do not repeat show that the other recorder did not run.
-    let is_behind = |end: usize, packet: &OutsidePacket| packet.place >= ends[end].measured.len() / 2;
-    let is_shown = [0, 1].map(|end| {
-        let alone = all(end).filter(|(packet, _)| packet.is_certain && left_out[end].contains(&packet.place));
-        alone.fold([false; 2], |mut sides, (packet, _)| {
-            sides[usize::from(is_behind(end, packet))] = true;
-            sides
-        })
-    });
-    for is_known in [true, false] {
-        for end in 0..2 {
-            for (packet, hash) in all(end) {
-                let is_of_this_turn = is_shown[end][usize::from(is_behind(end, packet))] == is_known;
-                let copies =
-                    keys.get_mut(&hash).filter(|copies| is_of_this_turn && copies.may_be_other(end, packet));
-                if let Some(copies) = copies.filter(|copies| is_known || copies.has_surplus(end)) {
-                    copies.others[end] += 1;
-                    left_out[end].insert(packet.place);
-                }
-            }
-        }
-    }
-    left_out
+    keys
 }
 
 /// What is kept of one end, without those left out.

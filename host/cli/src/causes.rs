@@ -41,9 +41,7 @@ impl Surveys {
     pub(crate) fn remarks(&self, recordings: &Recordings) -> Vec<String> {
         let tunnels = if recordings.takes_inner() { None } else { self.remark_on_tunnels() };
         let long = self.remark_on_long(recordings.splits());
-        let times = [Role::Sender, Role::Receiver].into_iter().filter_map(|role| {
-            Some(remark_on_backward(&recordings.name(role), self.of_end(role).backward()?))
-        });
+        let times = self.remarks_on_backward(recordings).into_iter().flatten();
         let same = recordings.remark_on_same();
         let fragments = self.remark_on_fragments(recordings);
         same.into_iter()
@@ -53,6 +51,12 @@ impl Surveys {
             .chain(long)
             .chain(times)
             .collect()
+    }
+
+    /// What is to be said of each end's times that go back.
+    pub(crate) fn remarks_on_backward(&self, recordings: &Recordings) -> [Option<String>; 2] {
+        [Role::Sender, Role::Receiver]
+            .map(|role| Some(remark_on_backward(&recordings.name(role), self.of_end(role).backward()?)))
     }
 
     /// Why most packets may not be found at the other end, where that is so: what [`Surveys::remarks`] does not say already.

@@ -8,6 +8,8 @@ use crate::recordings::Recordings;
 use crate::report::duration;
 use deltaline_capture::edges::{Edges, Identified, Identities, Still, edges};
 use deltaline_capture::stretches::{Passages, Stretches};
+use deltaline_collect::summary::may_change;
+use deltaline_estimate::quantity::Remark;
 use deltaline_model::wire::frame::Role;
 
 /// What is to be said of captures of which one cannot be read twice.
@@ -131,6 +133,12 @@ fn remark_on_under_way(edges: &Edges) -> Option<String> {
              numbers: they may have been under way when its recorder began or stopped, or else were lost, or never sent"
         )
     })
+}
+
+/// What is to be said of a number of lost packets that is not certain, as packets at the edges may have been under way.
+pub(crate) fn remark_on_doubtful(edges: &Edges, lost: u64) -> Option<String> {
+    let packets = edges.doubtful.len() as u64;
+    may_change(lost as f64, packets).then(|| format!("lost: {}", Remark::UnderWay(packets)))
 }
 
 /// The parts of the sender's and of the receiver's packets that are left out.

@@ -170,6 +170,20 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         }
         (None, None) => {}
     }
+    let backward = passed.surveys().remarks_on_backward(&arguments.recordings);
+    for (interval, goes_back) in summary.intervals.iter_mut().zip(&passed.goes_back) {
+        let known = backward
+            .iter()
+            .zip(goes_back)
+            .filter_map(|(remark, goes_back)| remark.as_ref().filter(|_| *goes_back));
+        for remark in known {
+            interval.figures.doubt_clock(remark);
+            summary.overall.doubt_clock(remark);
+        }
+    }
+    if let Some(edges) = &edges {
+        summary.doubt_losses(&edges.doubtful);
+    }
     if arguments.truth
         && let Some(matched) = &matched
     {

@@ -95,14 +95,14 @@ pub(crate) fn pass_captures(
     )?;
     let (sender, sink) = sent;
     let elapsed = started.elapsed();
-    let Sink { writer, mut evaluations, times, is_corrupted, frames, .. } = sink;
+    let Sink { writer, mut evaluations, times, goes_back, is_corrupted, frames, .. } = sink;
     name_crossings(&mut evaluations);
     let rounding = Surveys { sender: sender.survey.clone(), receiver: receiver.survey.clone() }.rounding();
     evaluations.iter_mut().for_each(|evaluation| evaluation.round_by(rounding));
     if let Some(writer) = writer {
         writer.finish()?;
     }
-    Ok(Passed { sender, receiver, evaluations, times, is_corrupted, frames, elapsed })
+    Ok(Passed { sender, receiver, evaluations, times, goes_back, is_corrupted, frames, elapsed })
 }
 
 /// What came of two captures.
@@ -112,6 +112,8 @@ pub(crate) struct Passed {
     pub(crate) evaluations: Vec<Evaluation>,
     /// When the sender saw each interval's first packet and last, in nanoseconds since the Unix epoch.
     pub(crate) times: Vec<Option<[u64; 2]>>,
+    /// Whether each interval's times go back, at the sender and at the receiver.
+    pub(crate) goes_back: Vec<[bool; 2]>,
     pub(crate) is_corrupted: bool,
     pub(crate) frames: FramesOutput,
     elapsed: Duration,
@@ -183,6 +185,8 @@ struct IntervalFrames {
     timestamp: u64,
     /// Its packets, where they are remembered.
     packets: Option<PacketCache>,
+    /// Whether their times go back.
+    goes_back: bool,
 }
 
 /// Where control frames go, and what comes of them.
@@ -191,6 +195,7 @@ struct Sink {
     writer: Option<PcapngWriter>,
     evaluations: Vec<Evaluation>,
     times: Vec<Option<[u64; 2]>>,
+    goes_back: Vec<[bool; 2]>,
     is_corrupted: bool,
     frames: FramesOutput,
     /// Both ends' packets of the interval before, where they are remembered.
@@ -241,6 +246,7 @@ impl Sink {
         }
         let last = self.evaluations.last().and_then(Evaluation::span);
         self.times.push(last.map(|(first, last)| [first, last].map(|moment| sender.absolute(moment))));
+        self.goes_back.push(ends.each_ref().map(|end| end.goes_back));
         let [sent, received] = ends.map(|end| end.packets);
         self.before = sent.zip(received).map(|(sent, received)| [sent, received]);
         Ok(())
@@ -308,6 +314,7 @@ impl End {
         progress: &mut Progress,
     ) -> Result<IntervalFrames, Failure> {
         let mut batch = Batch::default();
+        let backward = self.survey.backward();
         while self.packets < end as u64 {
             let Some(packet) = self.recording.next_packet()? else { break };
             batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
@@ -324,7 +331,8 @@ impl End {
         self.truncated += point.observe(&mut batch)?;
         let mut frames = vec![];
         point.end_interval(&mut |data| frames.push(data.to_vec()))?;
-        Ok(IntervalFrames { frames, timestamp: self.timestamp, packets: point.take_packets() })
+        let goes_back = self.survey.backward() != backward;
+        Ok(IntervalFrames { frames, timestamp: self.timestamp, packets: point.take_packets(), goes_back })
     }
 
     /// A moment of the interval that has just ended, which the last packet was near.

@@ -189,6 +189,7 @@ pub(crate) fn judged(
     let overall = Exact::from(matched.overall);
     let (exit, mut warnings) = judge(matched, &overall);
     warnings.extend(remarks);
+    warnings.extend(edges.and_then(|edges| common_span::remark_on_doubtful(edges, overall.lost)));
     let is_doubtful = [0, matched.receiver_only]
         .into_iter()
         .any(|others| is_suspect(overall.sent, overall.received + others));

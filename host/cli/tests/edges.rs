@@ -4,7 +4,7 @@
 //! them and without, also where a filter or the direction passes these over; recordings cut, far apart by their clocks, damaged; look-alikes, every packet twice; each by `measure`, by `measure
 //! --truth` and by `truth`, which must agree. Packets
 //! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on their way, or have no times;
-//! an interval of one. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
+//! an interval of one. A stamp wrong by less than a second, a clock that is set: no loss is hidden, and what is doubtful named. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
 use crate::common::{Folder, Run, command, finish, pcap, run};
 use deltaline_capture::Packet;
@@ -177,6 +177,44 @@ fn packets_that_overtake_each_other_at_the_edges_are_no_loss() {
     let [sender, receiver] = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
     let flows = crate::common::run(&["flows", "list", "--json", &sender, &receiver]).json();
     assert_eq!(flows[0]["lost"], json!(0), "{flows}");
+}
+
+#[test]
+fn wrong_stamps_and_clocks_that_are_set_hide_no_losses() {
+    let folder = Folder::new();
+    // Of five seconds, 100 of 5,000 packets are lost, up to the edges.
+    let [sent, received] = stream(0..5000, |number| number % 50 != 47);
+    let one = |at: usize| at..at + 1;
+    let cases = [(one(2500), -900), (one(2500), 500), (one(20), 700), (2500..received.len(), -2500)];
+    for (stamps, by) in cases {
+        let mut ends = [sent.clone(), received.clone()];
+        for packet in &mut ends[1][stamps.clone()] {
+            packet.timestamp = packet.timestamp.saturating_add_signed(by * MILLISECOND.cast_signed());
+        }
+        let (measured, truth, run) = losses(&folder, [&ends[0], &ends[1]]);
+        assert_eq!((measured, truth), (json!(100), json!(100)), "{stamps:?} {by}");
+        let overall = &run.json()["overall"];
+        // Delays that may be wrong are told.
+        assert!(
+            overall["clock_doubt"].as_str().unwrap().contains("times of its packets go back"),
+            "{overall}"
+        );
+        if stamps.len() == 1 {
+            // By this delay, some may have been under way: so a few, in no case all that were lost.
+            assert!(overall["reason"].as_str().unwrap().contains("lost: off by up to "), "{overall}");
+            let [sender, receiver] = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+            crate::common::run(&["truth", &sender, &receiver]).told(0, &["lost: off by up to "]);
+        }
+        let [sender, receiver] = ["sender.pcap", "receiver.pcap"].map(|name| folder.path(name));
+        let cut = crate::common::run(&["measure", "--json", "--interval", "1s", &sender, &receiver]).json();
+        let doubtful =
+            |interval: &&Value| interval["clock_doubt"].as_str().is_some_and(|text| text.contains("go back"));
+        let intervals = cut["intervals"].as_array().unwrap();
+        let expected = if stamps.start == 20 { 0 } else { 2 };
+        let found = intervals.iter().position(|interval| doubtful(&interval));
+        assert_eq!(found, Some(expected), "{by}: {cut}");
+        assert_eq!(intervals.iter().filter(doubtful).count(), 1, "{by}: {cut}");
+    }
 }
 
 #[test]

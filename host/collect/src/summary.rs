@@ -94,6 +94,14 @@ impl Figures {
         self.find(quantity::DEVIATION.name).is_some_and(|deviation| deviation.value == Err(Reason::Alike))
     }
 
+    /// Adds a reason to think that delays may be off.
+    pub fn doubt_clock(&mut self, reason: &str) {
+        let text = self.clock_doubt.get_or_insert_default();
+        if !text.contains(reason) {
+            *text = if text.is_empty() { reason.into() } else { format!("{text}; {reason}") };
+        }
+    }
+
     fn refuse_delays(&mut self, reason: Reason) {
         for answer in &mut self.answers {
             quantity::refuse_delays(answer, reason);
@@ -308,6 +316,29 @@ impl Summary {
         }
     }
 
+    /// Marks numbers of lost packets that more than one in a hundred may be missing in, or be in for nothing: the sender sent these packets, in nanoseconds
+    /// since the Unix epoch, and it is not known whether they were lost ([`Remark::UnderWay`]).
+    pub fn doubt_losses(&mut self, sent_at: &[u64]) {
+        let last = self.intervals.len().saturating_sub(1);
+        let ended = |interval: &IntervalFigures| interval.times.map_or(0, |[_, end]| end);
+        let mut doubtful = vec![0; self.intervals.len()];
+        for time in sent_at {
+            let place = self.intervals.iter().position(|interval| ended(interval) >= *time);
+            doubtful.get_mut(place.unwrap_or(last)).into_iter().for_each(|packets| *packets += 1);
+        }
+        let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures).zip(doubtful);
+        for (figures, packets) in intervals.chain([(&mut self.overall, sent_at.len() as u64)]) {
+            let lost = figures.find(quantity::LOST.name).and_then(|lost| lost.value.ok());
+            if lost.is_some_and(|lost| may_change(lost.to_f64(), packets)) {
+                let remark = Remark::UnderWay(packets);
+                figures
+                    .answers
+                    .iter_mut()
+                    .for_each(|answer| quantity::remark_on(answer, &quantity::LOST, remark));
+            }
+        }
+    }
+
     /// Puts what single packets show of the clocks in the place of what intervals' delays show; `evaluations` are those that
     /// this is the summary of, whose points may have said that a clock was not locked.
     pub fn doubt_clocks(&mut self, evaluations: &[Evaluation], doubts: impl IntoIterator<Item = ClockDoubt>) {
@@ -318,6 +349,11 @@ impl Summary {
         self.findings.extend(doubts.into_iter().map(Finding::Clock));
         self.overall.clock_doubt = clock_doubt(evaluations, &self.findings);
     }
+}
+
+/// Whether so many packets, of which it is not known whether they were lost, make up more than one in a hundred of those that were.
+pub fn may_change(lost: f64, packets: u64) -> bool {
+    packets as f64 > lost / 100.0
 }
 
 /// The delays of the usable intervals, in order of time.

@@ -171,6 +171,11 @@ pub enum Remark {
         /// Of how many packets.
         u64,
     ),
+    /// Packets at the edges of recordings were lost, or else under way when a recorder began or stopped.
+    UnderWay(
+        /// How many.
+        u64,
+    ),
     /// A number of packets is estimated from rows.
     Estimated {
         /// At least so many packets were lost.
@@ -217,6 +222,10 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets look like others of an interval beside theirs, and clocks cut intervals: which are whose is a guess, a loss among them \
                  may be another interval's, and the mean's 95 % interval and bracket reach over what their delays may be"
+            ),
+            Remark::UnderWay(packets) => write!(
+                f,
+                "off by up to {packets}: so many packets at the recordings' edges were lost, or else under way when a recorder began or stopped"
             ),
             Remark::Estimated { lost, surplus } => write!(
                 f,

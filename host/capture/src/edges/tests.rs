@@ -221,6 +221,7 @@ fn packets_that_overtake_each_other_are_neither_lost_nor_gained_at_the_edges() {
         let sent = keys(&from, &found.span.sender, &found.under_way[0]);
         let received = keys(&to, &found.span.receiver, &found.under_way[1]);
         assert_eq!(sent, received, "{a} {b} {c} {d}");
+        assert!(found.doubtful.len() >= found.under_way[0].len(), "{found:?}");
         assert!(sent.len() > 3000 && found.under_way.iter().any(|places| !places.is_empty()), "{found:?}");
     }
 }
@@ -244,4 +245,44 @@ fn recorders_that_stand_still() {
     assert_eq!(edges(&of(&sent), &quiet(&received, silence)).unwrap().still, [None; 2]);
     let pause: Packets = sent.iter().filter(|(_, packet)| !(1000..2150).contains(packet)).copied().collect();
     assert_eq!(edges(&of(&pause), &quiet(&still, silence)).unwrap().still, [None; 2]);
+}
+
+#[test]
+fn wrong_stamps_and_clocks_that_are_set_take_no_losses_at_the_edges() {
+    // A packet each millisecond for ten seconds, one in fifty lost.
+    const MILLISECOND: i64 = 1_000_000;
+    let sent: Packets = (0..10_000).map(|packet| (packet * 1_000_000, packet)).collect();
+    let arrived: Packets = sent
+        .iter()
+        .filter(|(_, packet)| packet % 50 != 47)
+        .map(|(time, packet)| (time + 2_000_000 + packet * 7919 % 31 * 20_000, *packet))
+        .collect();
+    let plain = edges(&of(&sent), &of(&arrived)).unwrap();
+    assert_eq!(plain.under_way, [vec![], vec![]]);
+    assert_eq!(plain.doubtful, []);
+    let one = |at: usize| at..at + 1;
+    let cases = [
+        (one(5000), -900, true),
+        (one(5000), -300, true),
+        (one(5000), 500, true),
+        (one(20), 500, true),
+        (one(9700), -700, true),
+        // Wild ones are told from all others anyway.
+        (one(5000), -5000, false),
+        (6000..arrived.len(), -900, true),
+        (6000..arrived.len(), -2500, false),
+        (6000..arrived.len(), 1500, false),
+    ];
+    for (stamps, by, is_doubtful) in cases {
+        let mut received = arrived.clone();
+        for (time, _) in &mut received[stamps.clone()] {
+            *time = time.saturating_add_signed(by * MILLISECOND);
+        }
+        let found = edges(&of(&sent), &of(&received)).unwrap();
+        let whole = Edges { doubtful: found.doubtful.clone(), ..plain.clone() };
+        assert_eq!(found, whole, "{stamps:?} {by}");
+        // By that delay, packets of so long a time at either edge may have been under way.
+        let most = if is_doubtful { 2 * (by.unsigned_abs() as usize / 50 + 1) } else { 0 };
+        assert!(found.doubtful.len() <= most && is_doubtful != found.doubtful.is_empty(), "{found:?} {by}");
+    }
 }
