@@ -19,16 +19,16 @@
 //! stamps, and what delays are far from the edge says little of it, as clocks may have been set in between. Packets that may have been lost as well, by any
 //! of these delays, are told ([`Edges::doubtful`]): the number of packets lost may be off by so many.
 //!
-//! Packets are compared by a 64-bit hash of their keys. Packets of both are those whose key occurs once at each end; where there are
-//! none, as at mirror ports that give every packet twice, they are those whose key occurs up to four times, the k-th of a key being
-//! the k-th at the other end. Of long
+//! Packets are compared by a 64-bit hash of their keys. Packets of both are those whose key occurs once at each end; where most
+//! repeat, as at mirror ports that give every packet twice, they are those whose key occurs up to four times, as often at one end as at the other, the
+//! k-th of a key being the k-th at the other end, without delays that stray from nine in ten. Of long
 //! recordings only one packet in 2^k is compared at first; those outside the first and the last of these are then looked up in the whole other
 //! recording.
 //!
 //! # Test plan
 //!
 //! Recordings of one stream, cut anywhere at either end and at both, short and long, in order and reordered, with loss, an outage as long as
-//! anything that is cut, repeated keys, every packet twice, clocks apart: what is left out is what the other recorder cannot have. Outages at the
+//! anything that is cut, repeated keys, every packet twice, clocks apart, stamps that are wrong by less than a second, clocks that are set: what is left out is what the other recorder cannot have. Outages at the
 //! edges with other packets behind them and without. Packets that overtake each other by far, both recorders begun and stopped at once, one after the other:
 //! nothing is lost and nothing gained. Recorders that stand still, and wrong stamps that look like it. Recordings that have nothing in common, or a corner. Intervals of
 //! measurements: `host/cli/tests/cuts.rs`.
@@ -143,10 +143,22 @@ pub struct Edges {
     /// When the sender sent packets that the receiver lacks, and that may have been lost or under way when a recorder began or stopped, in
     /// nanoseconds since the Unix epoch; some are left out, the others count as lost.
     pub doubtful: Vec<u64>,
+    /// Which copies of packets that repeat lie outside is a guess: in front and behind.
+    pub guessed: [Guessed; 2],
     /// All measured packets of the sender and of the receiver.
     pub measured: [usize; 2],
     /// Whether the sender's recorder, and the receiver's, may have stood still.
     pub still: [Option<Still>; 2],
+}
+
+/// Copies of packets that repeat, near an edge, of which the other end has others: they come so close one behind the other that which of them
+/// are outside of its recorder's time is a guess.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guessed {
+    /// How many.
+    pub packets: u64,
+    /// By how many nanoseconds the sum of all delays may be off for it.
+    pub nanoseconds: u64,
 }
 
 /// A time without a record of any kind, in which the other recorder went on.
@@ -175,6 +187,8 @@ const NEAR: i128 = 16;
 const FEW: usize = 32;
 /// Stray delays at either side of all others, at most.
 const STRAY: usize = 3;
+/// One in so many passages of packets that repeat, at either side of the others, may be of two packets.
+const MISTAKEN: usize = 20;
 /// Nanoseconds from the median from which on a delay is that of a wrong stamp.
 const WILD: i128 = 1_000_000_000;
 
@@ -186,18 +200,24 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
     let most = sender.measured.len().max(receiver.measured.len());
     let mask = if most <= 4 * COMPARED { 0 } else { (most / COMPARED).next_power_of_two() as u64 - 1 };
     let ends = [sender, receiver];
-    let (most_alike, mut common) = [1, MOST_ALIKE]
-        .into_iter()
-        .map(|most| (most, common(ends, most, |hash| hash & mask == 0)))
-        .find(|(_, common)| !common.is_empty())?;
+    let is_compared = |hash: u64| hash & mask == 0;
+    let (mut most_alike, mut common) = (1, common(ends, 1, is_compared));
+    // Where most packets repeat, those that do not may be of two that do, one at either edge.
+    let repeated = self::common(ends, MOST_ALIKE, is_compared);
+    if 2 * common.len() < repeated.len() {
+        (most_alike, common) = (MOST_ALIKE, repeated);
+    }
+    if common.is_empty() {
+        return None;
+    }
     if mask > 0 {
         // Outside the first compared packet of both and the last there may be more that were not compared.
         let outer = outer(ends, &common)?;
         common.extend(self::common(ends, most_alike, |hash| outer.contains(&hash)));
     }
     let still = [0, 1].map(|end| still(ends, end, &common));
-    let [sent, received] = [0, 1].map(|end| outside(ends, end, &mut common));
-    let LeftOut { places, doubtful } = LeftOut::of(ends, &[sent?, received?]);
+    let [sent, received] = [0, 1].map(|end| outside(ends, end, &mut common, most_alike > 1));
+    let LeftOut { places, doubtful, guessed } = LeftOut::of(ends, &[sent?, received?], most_alike > 1);
     let [sent, received] = [0, 1].map(|end| kept(ends[end], &places[end]));
     // Two recordings that have but a corner in common are not of the same traffic.
     let keeps_most =
@@ -208,6 +228,7 @@ pub fn edges(sender: &Identities, receiver: &Identities) -> Option<Edges> {
         receiver: received.left_out,
         under_way: [sent.under_way, received.under_way],
         doubtful,
+        guessed,
         measured: [sent.measured, received.measured],
         still,
     })
@@ -234,7 +255,8 @@ fn still(ends: [&Identities; 2], end: usize, common: &[Places]) -> Option<Still>
 /// The places among the measured packets of both ends of a packet that both have.
 type Places = [usize; 2];
 
-/// The packets of both, of keys that occur at most `most` times at each end: the k-th of a key is the k-th at the other end.
+/// The packets of both, of keys that occur at most `most` times at each end, and as often at one as at the other: the k-th of a key is the k-th at
+/// the other end.
 fn common(ends: [&Identities; 2], most: u32, is_wanted: impl Fn(u64) -> bool) -> Vec<Places> {
     // How often each key occurs at each end, and where each packet is.
     let mut counts: HashMap<u64, [u32; 2]> = HashMap::default();
@@ -248,9 +270,9 @@ fn common(ends: [&Identities; 2], most: u32, is_wanted: impl Fn(u64) -> bool) ->
             *count = count.saturating_add(1);
         }
     }
-    let is_rare =
-        |hash: u64| counts.get(&hash).is_some_and(|counts| counts.iter().all(|count| *count <= most));
-    let both = found.into_iter().filter(|((hash, _), _)| is_rare(*hash));
+    let is_even =
+        |hash: u64| counts.get(&hash).is_some_and(|[sent, received]| sent == received && *sent <= most);
+    let both = found.into_iter().filter(|((hash, _), _)| is_even(*hash));
     both.filter_map(|(_, [sent, received])| Some([sent?, received?])).collect()
 }
 
@@ -297,26 +319,23 @@ struct Shift {
 }
 
 impl Shift {
-    /// Of passages, those alone left out that come of wrong stamps: no more than [`STRAY`] at either side, which are farther from all others
-    /// than these are from each other. Of n delays whose tail falls off exponentially, the outermost is so with a probability of about 1 / n.
-    fn of(passages: &[Passage]) -> Option<Self> {
+    /// Of passages, without those that stray: no more than so many at either side, which are farther from all others than these are from each other.
+    /// Of n delays whose tail falls off exponentially, the outermost is so with a probability of about 1 / n.
+    fn of(passages: &[Passage], stray: usize) -> Option<Self> {
         let mut shifts: Vec<i128> = passages.iter().map(|passage| passage.shift).collect();
         shifts.sort_unstable();
-        let stray = if shifts.len() < FEW { 0 } else { STRAY };
-        let (below, rest) = shifts.split_at(stray.min(shifts.len()));
-        let (within, above) = rest.split_at(rest.len().saturating_sub(stray));
-        let mut shift = Shift { least: *within.first()?, greatest: *within.last()? };
-        for next in below.iter().rev() {
-            if shift.least - next <= shift.width() {
-                shift.least = *next;
-            }
-        }
-        for next in above {
-            if next - shift.greatest <= shift.width() {
-                shift.greatest = *next;
-            }
-        }
-        Some(shift)
+        let within = shifts.get(stray..shifts.len().checked_sub(stray)?)?;
+        let most = Shift { least: *within.first()?, greatest: *within.last()? };
+        let reach = Shift { least: most.least - most.width(), greatest: most.greatest + most.width() };
+        let mut near = shifts.into_iter().filter(|shift| (reach.least..=reach.greatest).contains(shift));
+        let least = near.next()?;
+        Some(Shift { least, greatest: near.next_back().unwrap_or(least) })
+    }
+
+    /// Of both edges, with a margin.
+    fn of_edges(outside: &Outside) -> Self {
+        let [front, back] = outside.at_edges.map(|at_edge| at_edge.near.with_margin(at_edge.count));
+        Shift { least: front.least.min(back.least), greatest: front.greatest.max(back.greatest) }
     }
 
     fn width(&self) -> i128 {
@@ -346,9 +365,13 @@ struct AtEdge {
 }
 
 impl AtEdge {
-    /// By passages, the outermost ones first.
-    fn of(passages: impl Iterator<Item = Passage>) -> Option<Self> {
+    /// By passages, the outermost ones first, of which some may not be of one packet, if they are of keys that repeat.
+    fn of(passages: impl Iterator<Item = Passage>, repeat: bool) -> Option<Self> {
         let mut passages: Vec<Passage> = passages.take(OUTERMOST).collect();
+        if repeat {
+            let usual = Shift::of(&passages, passages.len() / MISTAKEN)?;
+            passages.retain(|passage| usual.holds(passage));
+        }
         let mut nearest: Vec<i128> = passages.iter().take(NEAREST).map(|passage| passage.shift).collect();
         nearest.sort_unstable();
         let median = *nearest.get(nearest.len() / 2)?;
@@ -367,7 +390,7 @@ impl AtEdge {
                 return Some(AtEdge { near, count, far });
             }
             count = wider;
-            near = Shift::of(&passages[..count])?;
+            near = Shift::of(&passages[..count], if count < FEW { 0 } else { STRAY })?;
         }
     }
 }
@@ -409,7 +432,7 @@ fn ran(record: u64, passages: impl Iterator<Item = Passage>, near: Shift) -> Vec
 }
 
 /// The packets of one end outside the other recorder's time, outermost ones first.
-fn outside(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<Outside> {
+fn outside(ends: [&Identities; 2], end: usize, common: &mut [Places], repeat: bool) -> Option<Outside> {
     let [own, other] = [ends[end], ends[1 - end]];
     common.sort_unstable_by_key(|places| places[end]);
     // From this end to the other one.
@@ -418,8 +441,8 @@ fn outside(ends: [&Identities; 2], end: usize, common: &mut [Places]) -> Option<
         let [time, there] = [time(places, end), time(places, 1 - end)];
         Passage { time, shift: delay_between(time, there).into() }
     };
-    let at_front = AtEdge::of(common.iter().map(passage))?;
-    let at_back = AtEdge::of(common.iter().rev().map(passage))?;
+    let at_front = AtEdge::of(common.iter().map(passage), repeat)?;
+    let at_back = AtEdge::of(common.iter().rev().map(passage), repeat)?;
     let [began, ended] = other.ran?;
     let began = ran(began, common.iter().map(passage), at_front.near).into_iter().min()?;
     let ended = ran(ended, common.iter().rev().map(passage), at_back.near).into_iter().max()?;
@@ -449,6 +472,10 @@ struct Copies {
     alone: [HashSet<usize>; 2],
     /// How many of them are others than those of the other end, as far as it is known.
     others: [usize; 2],
+    /// Whether two of an end come so close one behind the other that each can be the other end's.
+    are_close: bool,
+    /// Whether an end has one that is alone and outside the other recorder's time.
+    is_outside: [bool; 2],
 }
 
 impl Copies {
@@ -457,6 +484,8 @@ impl Copies {
         let time = |end: usize, place: usize| i128::from(ends[end].measured[place].time);
         for (end, places) in self.places.iter_mut().enumerate() {
             places.sort_by_key(|place| time(end, *place));
+            let gaps = places.windows(2).map(|pair| time(end, pair[1]) - time(end, pair[0]));
+            self.are_close |= gaps.min().is_some_and(|gap| gap <= greatest - least);
         }
         let [mut sent, mut received] = self.places.each_ref().map(|places| places.iter().copied().peekable());
         while let (Some(&one), Some(&other)) = (sent.peek(), received.peek()) {
@@ -477,16 +506,26 @@ impl Copies {
         self.alone[1].extend(received);
     }
 
+    /// Whether which of them are the other end's is a guess.
+    fn are_guessed(&self) -> bool {
+        self.are_close && self.alone.iter().any(|alone| !alone.is_empty())
+    }
+
     /// Whether an end has more than the other one, without those that are known to be others.
     fn has_surplus(&self, end: usize) -> bool {
         let [own, other] = [end, 1 - end].map(|end| self.places[end].len() - self.others[end]);
         own > other
     }
 
+    /// Whether those that both ends have alone, outside of the other recorder's time, are other ones, as no wrong stamp puts both there.
+    fn are_apart(&self) -> bool {
+        self.is_outside == [true; 2]
+    }
+
     /// Whether the packet at this place, outside the other recorder's time, may be another one than those of the other end. One that comes once at
-    /// each end is the same, and has a wrong stamp.
-    fn may_be_other(&self, end: usize, place: usize) -> bool {
-        self.places.iter().any(|places| places.len() > 1) && self.alone[end].contains(&place)
+    /// each end is the same, held up for long or with a wrong stamp, unless most packets `repeat`.
+    fn may_be_other(&self, end: usize, place: usize, repeat: bool) -> bool {
+        (repeat || self.places.iter().any(|places| places.len() > 1)) && self.alone[end].contains(&place)
     }
 }
 
@@ -496,12 +535,16 @@ struct LeftOut {
     places: [HashSet<usize>; 2],
     /// When the sender sent those that may have been lost as well, left out or not.
     doubtful: Vec<u64>,
+    /// What is a guess, in front and behind.
+    guessed: [Guessed; 2],
 }
 
 impl LeftOut {
-    fn of(ends: [&Identities; 2], outside: &[Outside; 2]) -> Self {
+    /// What `outside` holds of it; whether most packets `repeat`.
+    fn of(ends: [&Identities; 2], outside: &[Outside; 2], repeat: bool) -> Self {
         let hash = |end: usize, place: usize| ends[end].measured[place].hash;
-        let mut keys = copies(ends, outside);
+        let expected = Shift::of_edges(&outside[0]);
+        let mut keys = copies(ends, outside, expected);
         // Of keys that one end alone has, which may be millions, nothing need be known.
         let alone = [0, 1].map(|end| {
             let packets = outside[end].packets.iter();
@@ -511,12 +554,12 @@ impl LeftOut {
             let left_out = alone.iter().filter(|packet| packet.ran != Ran::Probably);
             left_out.map(|packet| packet.place).collect::<HashSet<usize>>()
         });
-        // In front and behind: whether packets that do not repeat show that the other recorder did not run.
+        // In front and behind: whether packets that do not repeat show that the other recorder did not run; where most repeat, it is taken for granted.
         let is_behind = |end: usize, packet: &OutsidePacket| packet.place >= ends[end].measured.len() / 2;
         let is_shown = [0, 1].map(|end| {
             [false, true].map(|behind| {
                 let mut certain = alone[end].iter().filter(|packet| packet.ran == Ran::Never);
-                certain.any(|packet| is_behind(end, packet) == behind)
+                repeat || certain.any(|packet| is_behind(end, packet) == behind)
             })
         });
         let packets = || {
@@ -527,25 +570,49 @@ impl LeftOut {
             .partition(|(end, packet)| is_shown[*end][usize::from(is_behind(*end, packet))]);
         let turns =
             known.into_iter().map(|each| (true, each)).chain(unknown.into_iter().map(|each| (false, each)));
+        let mut uncertain = HashSet::default();
         for (is_known, (end, packet)) in turns {
             let Some(copies) = keys.get_mut(&hash(end, packet.place)) else { continue };
-            if copies.may_be_other(end, packet.place) && (is_known || copies.has_surplus(end)) {
+            if !copies.may_be_other(end, packet.place, repeat) {
+                continue;
+            }
+            if is_known || copies.are_apart() || copies.has_surplus(end) {
                 copies.others[end] += 1;
                 places[end].insert(packet.place);
+            } else {
+                uncertain.insert((end, packet.place));
             }
         }
-        let may_be_lost = |packet: &&OutsidePacket| {
-            let is_alone = places[0].contains(&packet.place) || !keys.contains_key(&hash(0, packet.place));
-            packet.ran != Ran::Never && is_alone
+        let sent_at = |end: usize, place: usize| {
+            let time = i128::from(ends[end].measured[place].time);
+            let sent = if end == 0 { time } else { time - expected.greatest };
+            u64::try_from(sent).unwrap_or(0)
         };
-        let doubtful = outside[0].packets.iter().filter(may_be_lost);
-        let doubtful = doubtful.map(|packet| ends[0].measured[packet.place].time).collect();
-        LeftOut { places, doubtful }
+        let mut guessed = [Guessed::default(); 2];
+        let mut doubtful = vec![];
+        for (end, packet) in packets() {
+            let is_uncertain = uncertain.contains(&(end, packet.place));
+            if packet.ran == Ran::Never && !is_uncertain {
+                continue;
+            }
+            let key = keys.get(&hash(end, packet.place));
+            let is_guessed = packet.ran == Ran::Perhaps && key.is_some_and(Copies::are_guessed);
+            if is_guessed {
+                let guessed = &mut guessed[usize::from(is_behind(end, packet))];
+                guessed.packets += 1;
+                guessed.nanoseconds = guessed.nanoseconds.saturating_add(expected.width() as u64);
+            }
+            let is_alone = end == 0 && (key.is_none() || places[0].contains(&packet.place));
+            if is_guessed || is_alone || is_uncertain {
+                doubtful.push(sent_at(end, packet.place));
+            }
+        }
+        LeftOut { places, doubtful, guessed }
     }
 }
 
 /// The packets of each key that one end has outside the other recorder's time, and the other end anywhere; and which of them are alone.
-fn copies(ends: [&Identities; 2], outside: &[Outside; 2]) -> HashMap<u64, Copies> {
+fn copies(ends: [&Identities; 2], outside: &[Outside; 2], expected: Shift) -> HashMap<u64, Copies> {
     let mut keys: HashMap<u64, Copies> = HashMap::default();
     for end in 0..2 {
         let packets = outside[end].packets.iter();
@@ -559,11 +626,16 @@ fn copies(ends: [&Identities; 2], outside: &[Outside; 2]) -> HashMap<u64, Copies
             }
         }
     }
-    let at_edges = || outside[0].at_edges.iter().map(|at_edge| at_edge.near.with_margin(at_edge.count));
-    let least = at_edges().map(|shift| shift.least).min();
-    let greatest = at_edges().map(|shift| shift.greatest).max();
     for copies in keys.values_mut() {
-        copies.pair(ends, least.unwrap_or_default(), greatest.unwrap_or_default());
+        copies.pair(ends, expected.least, expected.greatest);
+    }
+    for end in 0..2 {
+        for packet in outside[end].packets.iter().filter(|packet| packet.ran != Ran::Probably) {
+            let copies = keys.get_mut(&ends[end].measured[packet.place].hash);
+            if let Some(copies) = copies.filter(|copies| copies.alone[end].contains(&packet.place)) {
+                copies.is_outside[end] = true;
+            }
+        }
     }
     keys
 }

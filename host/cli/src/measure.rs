@@ -181,8 +181,10 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             summary.overall.doubt_clock(remark);
         }
     }
-    if let Some(edges) = &edges {
-        summary.doubt_losses(&edges.doubtful);
+    match &edges {
+        Some(edges) => summary.doubt_edges(edges),
+        None if arguments.recordings.are_files() => summary.doubt_without_edges(),
+        None => {}
     }
     if arguments.truth
         && let Some(matched) = &matched

@@ -99,6 +99,10 @@ pub(crate) fn pass_captures(
     name_crossings(&mut evaluations);
     let rounding = Surveys { sender: sender.survey.clone(), receiver: receiver.survey.clone() }.rounding();
     evaluations.iter_mut().for_each(|evaluation| evaluation.round_by(rounding));
+    if let Some(Edges { guessed: [in_front, behind], .. }) = edges {
+        evaluations.first_mut().into_iter().for_each(|first| first.leave_open(in_front.nanoseconds));
+        evaluations.last_mut().into_iter().for_each(|last| last.leave_open(behind.nanoseconds));
+    }
     if let Some(writer) = writer {
         writer.finish()?;
     }

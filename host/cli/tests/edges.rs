@@ -345,6 +345,61 @@ fn a_copy_lost_within_does_not_stand_for_one_outside() {
 }
 
 #[test]
+fn packets_that_come_twice_do_not_pair_across_edges() {
+    let folder = Folder::new();
+    // Each content comes twice, at places that have nothing to do with each other; every third packet overtakes the others by 40 ms.
+    let packets: Vec<(u64, u64, u64)> = (0..3000)
+        .map(|number| {
+            let held = if number % 3 == 0 { 100_000 } else { 40 * MILLISECOND };
+            (number, 1000 + number * 1009 % 3000 / 2, held + number * 7919 % 31 * 10_000)
+        })
+        .collect();
+    for [began, ended, began_there, ended_there] in [
+        [0, 3000, 0, 3000],
+        [20, 3000, 0, 3000],
+        [200, 3000, 0, 2800],
+        [0, 2800, 200, 3000],
+        [20, 2980, 0, 2800],
+    ] {
+        for is_lossy in [false, true] {
+            let time = |number: u64| START + number * MILLISECOND;
+            let is_sent = |(number, ..): &&(u64, u64, u64)| (began..ended).contains(number);
+            let is_there = |(number, _, delay): &&(u64, u64, u64)| {
+                (time(began_there)..time(ended_there)).contains(&(time(*number) + delay))
+            };
+            let is_lost = |(number, ..): &&(u64, u64, u64)| is_lossy && number % 50 == 47;
+            let sent: Vec<Packet> = packets
+                .iter()
+                .filter(is_sent)
+                .map(|(number, content, _)| packet(time(*number), udp(*content)))
+                .collect();
+            let mut received: Vec<Packet> = packets
+                .iter()
+                .filter(|each| is_there(each) && !is_lost(each))
+                .map(|(number, content, delay)| packet(time(*number) + delay, udp(*content)))
+                .collect();
+            received.sort_by_key(|packet| packet.timestamp);
+            let common = || packets.iter().filter(|each| is_sent(each) && is_there(each));
+            let lost = common().filter(is_lost).count();
+            let delays: Vec<u64> = common().filter(|each| !is_lost(each)).map(|(.., delay)| *delay).collect();
+            let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
+            let (sender, receiver) =
+                (folder.capture("sender.pcap", &sent), folder.capture("receiver.pcap", &received));
+            let run = run(&["measure", "--json", "--synopsis", "identity", &sender, &receiver]).json();
+            let overall = &run["overall"];
+            let case =
+                format!("{began} {ended} {began_there} {ended_there} {is_lossy}: {mean} {lost} {overall}");
+            let names_lost = overall["reason"].as_str().is_some_and(|reason| reason.contains("lost: "));
+            assert!(overall["lost"] == json!(lost) || names_lost, "{case}");
+            let [low, high] = [0, 1].map(|at| overall["bracket_ns"][at].as_f64().unwrap());
+            assert!(low - 1.0 <= mean && mean <= high + 1.0, "{case}");
+            assert!(overall["mean_ns"].as_f64().is_none_or(|found| (found - mean).abs() < 1.0), "{case}");
+            assert_eq!(overall["mean_ns"].is_null(), is_lossy, "{case}");
+        }
+    }
+}
+
+#[test]
 fn packets_without_times_have_no_delay() {
     let folder = Folder::new();
     for time in [0, START] {

@@ -211,6 +211,14 @@ impl Evaluation {
         }
     }
 
+    /// Widens bounds by so many nanoseconds of all delays together, as it is a guess which copies of packets that repeat are of its recordings' common
+    /// time.
+    pub fn leave_open(&mut self, nanoseconds: u64) {
+        if let Ok((estimate, _)) = &mut self.result {
+            *estimate = estimate.with_open([nanoseconds as f64; 2]);
+        }
+    }
+
     /// Evaluates all intervals of a recording.
     pub fn all(collected: &Collected) -> impl Iterator<Item = Self> {
         collected.intervals.iter().map(Evaluation::of)

@@ -9,7 +9,8 @@ use crate::evaluation::{Evaluation, Unusable, distrust, singles};
 use crate::text::{duration, utc};
 use crate::truth::{Exact, Stamps};
 use crate::verdict::Doubt;
-use deltaline_estimate::quantity::{self, Quantity, Remark};
+use deltaline_capture::edges::Edges;
+use deltaline_estimate::quantity::{self, Definition, Quantity, Remark};
 use deltaline_estimate::{
     ALTERED, Block, ClockDoubt, Confidence, Estimate, Further, Loss, Method, Overall, Reason, Stratified,
     clock_doubts, combine, look_for_repeats, wild_stamps,
@@ -92,6 +93,17 @@ impl Figures {
     /// Whether the deviation is refused because packets look alike.
     pub fn are_alike(&self) -> bool {
         self.find(quantity::DEVIATION.name).is_some_and(|deviation| deviation.value == Err(Reason::Alike))
+    }
+
+    fn remark_on(&mut self, what: &Definition, remark: Remark) {
+        self.answers.iter_mut().for_each(|answer| quantity::remark_on(answer, what, remark));
+    }
+
+    /// Marks a mean that hangs on so many packets at the edges that look alike.
+    fn doubt_means(&mut self, packets: u64) {
+        if packets > 0 {
+            self.remark_on(&quantity::MEAN, Remark::AtEdges(packets));
+        }
     }
 
     /// Adds a reason to think that delays may be off.
@@ -316,25 +328,41 @@ impl Summary {
         }
     }
 
-    /// Marks numbers of lost packets that more than one in a hundred may be missing in, or be in for nothing: the sender sent these packets, in nanoseconds
-    /// since the Unix epoch, and it is not known whether they were lost ([`Remark::UnderWay`]).
-    pub fn doubt_losses(&mut self, sent_at: &[u64]) {
+    /// Marks numbers that hang on where recordings begin and end together: those of lost packets that more than one in a hundred may be missing in, or
+    /// be in for nothing ([`Remark::UnderWay`]), and means where packets that look alike lie there ([`Remark::AtEdges`]).
+    pub fn doubt_edges(&mut self, edges: &Edges) {
         let last = self.intervals.len().saturating_sub(1);
         let ended = |interval: &IntervalFigures| interval.times.map_or(0, |[_, end]| end);
         let mut doubtful = vec![0; self.intervals.len()];
-        for time in sent_at {
+        for time in &edges.doubtful {
             let place = self.intervals.iter().position(|interval| ended(interval) >= *time);
             doubtful.get_mut(place.unwrap_or(last)).into_iter().for_each(|packets| *packets += 1);
         }
         let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures).zip(doubtful);
-        for (figures, packets) in intervals.chain([(&mut self.overall, sent_at.len() as u64)]) {
+        for (figures, packets) in intervals.chain([(&mut self.overall, edges.doubtful.len() as u64)]) {
             let lost = figures.find(quantity::LOST.name).and_then(|lost| lost.value.ok());
             if lost.is_some_and(|lost| may_change(lost.to_f64(), packets)) {
-                let remark = Remark::UnderWay(packets);
-                figures
-                    .answers
-                    .iter_mut()
-                    .for_each(|answer| quantity::remark_on(answer, &quantity::LOST, remark));
+                figures.remark_on(&quantity::LOST, Remark::UnderWay(packets));
+            }
+        }
+        let [in_front, behind] = edges.guessed.map(|guessed| guessed.packets);
+        let [first, .., end] = &mut self.intervals[..] else {
+            let all = self.intervals.iter_mut().map(|only| &mut only.figures).chain([&mut self.overall]);
+            all.for_each(|figures| figures.doubt_means(in_front + behind));
+            return;
+        };
+        first.figures.doubt_means(in_front);
+        end.figures.doubt_means(behind);
+        self.overall.doubt_means(in_front + behind);
+    }
+
+    /// Marks all numbers of lost packets, and all means, as it is not known where recordings begin and end together ([`Remark::NoEdges`]).
+    pub fn doubt_without_edges(&mut self) {
+        let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures);
+        let all = intervals.chain([&mut self.overall]);
+        for figures in all {
+            for what in [&quantity::LOST, &quantity::MEAN, &quantity::BRACKET] {
+                figures.remark_on(what, Remark::NoEdges);
             }
         }
     }

@@ -171,6 +171,13 @@ pub enum Remark {
         /// Of how many packets.
         u64,
     ),
+    /// It is a guess which of packets that look alike both recorders could have.
+    AtEdges(
+        /// Of how many packets.
+        u64,
+    ),
+    /// Too few packets are known to be the same to find where recordings begin and end together.
+    NoEdges,
     /// Packets at the edges of recordings were lost, or else under way when a recorder began or stopped.
     UnderWay(
         /// How many.
@@ -222,6 +229,15 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets look like others of an interval beside theirs, and clocks cut intervals: which are whose is a guess, a loss among them \
                  may be another interval's, and the mean's 95 % interval and bracket reach over what their delays may be"
+            ),
+            Remark::AtEdges(packets) => write!(
+                f,
+                "{packets} packets at the recordings' edges look like others, and which of them both recorders could have is a guess by their times; the \
+                 95 % interval and the bracket reach over what their delays may be"
+            ),
+            Remark::NoEdges => f.write_str(
+                "too few packets are the only ones of their kind to find where the recordings begin and end together: what one of them alone has may be of \
+                 a time when the other recorder did not run",
             ),
             Remark::UnderWay(packets) => write!(
                 f,
