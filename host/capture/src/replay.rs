@@ -8,12 +8,13 @@
 //! no packet overtakes it: where all packets that were sent before it, and arrived, arrived before all that were
 //! sent behind it. In the receiver's stream it then stands right behind the last that was sent before it, where a
 //! FIFO would deliver it. Packets that look alike do not count in this as long as they are fewer than half of those that arrived: one
-//! that is taken for another would seem to overtake everything in between.
+//! that is taken for another would seem to overtake everything in between. But where they keep the order, too, it stands behind those of them
+//! that were sent before it. [`crossing`] says which of them lie in different intervals at the two ends all the same.
 //!
 //! # Test plan
 //!
 //! By hand: order kept, an inversion across the wanted place, loss at it, gaps, nothing. Random small streams: every
-//! interval holds the same packets at both ends, and each cut is the first possible place. The shipped capture,
+//! interval holds the same packets at both ends, and each cut is the first possible place. Look-alikes, in order and late. The shipped capture,
 //! which has inversions: every pair lies in one interval.
 
 use crate::matching::{Matching, Observations, Pair};
@@ -29,6 +30,31 @@ pub struct Cuts {
     /// The ends of all intervals: how many packets of the sender's and of the receiver's stream lie before them.
     ends: Vec<(usize, usize)>,
     postponed: usize,
+}
+
+/// Per place in the sender's stream, the first arrival of all of these packets that were sent at it or behind it.
+fn first_behind<'a>(pairs: impl Iterator<Item = &'a Pair>, [sent, received]: [usize; 2]) -> Vec<usize> {
+    let mut first_behind = vec![received; sent + 1];
+    for pair in pairs {
+        first_behind[pair.sender] = pair.receiver;
+    }
+    for place in (0..sent).rev() {
+        first_behind[place] = first_behind[place].min(first_behind[place + 1]);
+    }
+    first_behind
+}
+
+/// Per interval, how many packets of these pairs it has at one end, and another interval at the other end.
+pub fn crossing(spans: &[Span], pairs: &[Pair]) -> Vec<u64> {
+    let mut crossing = vec![0; spans.len()];
+    for pair in pairs {
+        let sent = spans.partition_point(|span| span.sender.end <= pair.sender);
+        let received = spans.partition_point(|span| span.receiver.end <= pair.receiver);
+        for place in [sent, received].into_iter().filter(|_| sent != received) {
+            crossing.get_mut(place).into_iter().for_each(|count| *count += 1);
+        }
+    }
+    crossing
 }
 
 /// The packets of an interval, by index.
@@ -71,26 +97,23 @@ impl Cuts {
             return Err(CutError::NoLength);
         }
         let (sent, received) = (sender.timestamps().len(), receiver.timestamps().len());
-        // Per place in the sender's stream, the first arrival of all packets behind it.
-        let mut first_behind = vec![received; sent + 1];
         let alike = matching.pairs.iter().filter(|pair| pair.likeness.is_alike()).count();
         let is_certain = move |pair: &&Pair| !pair.likeness.is_alike() || 2 * alike >= matching.pairs.len();
-        for pair in matching.pairs.iter().filter(is_certain) {
-            first_behind[pair.sender] = pair.receiver;
-        }
-        for place in (0..sent).rev() {
-            first_behind[place] = first_behind[place].min(first_behind[place + 1]);
-        }
+        let first_behind = first_behind(matching.pairs.iter().filter(is_certain), [sent, received]);
+        let first_of_all = self::first_behind(matching.pairs.iter(), [sent, received]);
 
         let mut cuts = Cuts { ends: vec![], postponed: 0 };
-        let mut pairs = matching.pairs.iter().filter(is_certain).peekable();
+        let mut pairs = matching.pairs.iter().peekable();
         // Per delimiter that is due, the place where it was wanted.
         let mut wanted: Vec<usize> = vec![];
-        let mut arrived = 0;
+        let (mut arrived, mut arrived_of_all) = (0, 0);
         let start = sender.timestamps().next().unwrap_or(0);
         for (place, timestamp) in sender.timestamps().enumerate() {
             while let Some(pair) = pairs.next_if(|pair| pair.sender < place) {
-                arrived = arrived.max(pair.receiver + 1);
+                arrived_of_all = arrived_of_all.max(pair.receiver + 1);
+                if is_certain(&pair) {
+                    arrived = arrived.max(pair.receiver + 1);
+                }
             }
             let due = timestamp.saturating_sub(start) / length;
             if due >= MAX_INTERVALS {
@@ -98,11 +121,14 @@ impl Cuts {
             }
             wanted.resize(wanted.len().max(due as usize), place);
             if arrived <= first_behind[place] {
-                cuts.put(&wanted, (place, arrived));
+                let in_order = arrived_of_all <= first_of_all[place];
+                let before = cuts.ends.last().map_or(0, |(_, received)| *received);
+                cuts.put(&wanted, (place, if in_order { arrived_of_all } else { arrived.max(before) }));
             }
         }
-        let arrived = pairs.map(|pair| pair.receiver + 1).max().unwrap_or(0).max(arrived);
-        cuts.put(&wanted, (sent, arrived));
+        let arrived = pairs.filter(is_certain).map(|pair| pair.receiver + 1).max().unwrap_or(0).max(arrived);
+        let before = cuts.ends.last().map_or(0, |(_, received)| *received);
+        cuts.put(&wanted, (sent, arrived.max(before)));
         cuts.ends.push((sent, received));
         Ok(cuts)
     }

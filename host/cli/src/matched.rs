@@ -12,7 +12,7 @@ use crate::report::duration;
 use deltaline_capture::edges::{Edges, Identities, edges};
 use deltaline_capture::matching::{End, Matching, Observations, Pair, match_exactly, reordering};
 use deltaline_capture::reordering::Reordering;
-use deltaline_capture::replay::{Cuts, Span};
+use deltaline_capture::replay::{Cuts, Span, crossing};
 use deltaline_capture::survey::Survey;
 use deltaline_collect::pair::FEW_ROWS;
 use deltaline_model::wire::frame::Role;
@@ -107,6 +107,11 @@ impl Matched {
         let average = self.sender.timestamps().len() / spans.len().max(1);
         let remark = remark_on_postponed(cuts.postponed() as u64, average as u64);
         Ok((spans, remark))
+    }
+
+    /// Per interval, how many packets it has at one end, and another interval at the other end: they look like others.
+    pub(crate) fn crossing(&self, spans: &[Span]) -> Vec<u64> {
+        crossing(spans, &self.matching.pairs)
     }
 
     /// What is to be said of packets that arrived before they were sent.

@@ -332,6 +332,65 @@ fn look_alikes_have_no_exact_delays() {
 }
 
 #[test]
+fn look_alikes_that_cross_cuts_leave_no_wrong_intervals() {
+    let random = &mut Random(77);
+    for (earlier, loss) in [(0, 0.0), (0, 0.005), (1_000_000, 0.0), (1_000_000, 0.005)] {
+        // A packet each 10 us that takes 2 ms; one in five is one of forty, and may take less.
+        let (mut stream, mut lost, mut delays) = (Stream::default(), vec![], vec![]);
+        for number in 0..10_000 {
+            let is_alike = random.unit() < 0.2;
+            let content = if is_alike { random.bits() % 40 } else { random.bits() };
+            let delay = 2_000_000 + random.bits() % 5000 - if is_alike { earlier } else { 0 };
+            let is_lost = (20..9980).contains(&number) && random.unit() < loss;
+            stream.sent.push(packet(number * 10_000, content));
+            if !is_lost {
+                stream.received.push(packet(number * 10_000 + delay, content));
+            }
+            lost.push(u64::from(is_lost));
+            delays.push((!is_lost).then_some(delay as f64));
+        }
+        stream.received.sort_by_key(|packet| packet.timestamp);
+        for synopsis in ["lda", "identity", "rda", "lda-identity"] {
+            let folder = Folder::new();
+            let [sender, receiver] = stream.record(&folder);
+            let interval = ["--interval", "5ms", "--synopsis", synopsis];
+            let found = run(&[&["measure", "--json"][..], &interval, &[&sender, &receiver]].concat()).json();
+            let (mut first, mut refused) = (0, 0);
+            for interval in found["intervals"].as_array().unwrap() {
+                let last = first + interval["sent"].as_u64().unwrap() as usize;
+                let (lost, delays) =
+                    (lost[first..last].iter().sum::<u64>(), delays[first..last].iter().flatten());
+                let mean = delays.clone().sum::<f64>() / delays.count() as f64;
+                first = last;
+                let case = format!("{earlier} {loss} {synopsis} {first}: {mean} {lost} {interval}");
+                let reason = interval["reason"].as_str().unwrap_or_default();
+                match interval["lost"].as_u64() {
+                    Some(found) => assert!(found == lost || reason.contains("lost"), "{case}"),
+                    None => refused += 1,
+                }
+                if !interval["bracket_ns"].is_null() {
+                    let [low, high] = range(&interval["bracket_ns"]);
+                    assert!(holds([low - 1.0, high + 1.0], mean), "{case}");
+                }
+                let is_refused = reason.contains("in another interval at the other end");
+                assert_eq!(is_refused, interval["lost"].is_null(), "{case}");
+                for key in ["mean_ns", "p50_ns", "max_ns", "bracket_ns"] {
+                    assert!(!is_refused || interval[key].is_null(), "{key} {case}");
+                }
+            }
+            // In order, they stay where they are.
+            let case = format!("{earlier} {loss} {synopsis}: {refused}");
+            assert_eq!(refused > 0, earlier > 0, "{case}");
+            let overall = &found["overall"];
+            let is_marked = overall["reason"]
+                .as_str()
+                .is_some_and(|reason| reason.contains("of an interval beside theirs"));
+            assert!(overall["lost"].is_null() || is_marked == (refused > 0), "{case} {overall}");
+        }
+    }
+}
+
+#[test]
 fn few_look_alikes_take_nothing_away() {
     let mut number = 0;
     let payload = |random: &mut Random| {

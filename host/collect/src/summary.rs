@@ -356,6 +356,28 @@ impl Summary {
         self.overall.doubt_means(in_front + behind);
     }
 
+    /// Refuses losses and delays of intervals that have so many packets that look like others, and lie in another interval at the other end, and marks
+    /// those of all together.
+    pub fn refuse_crossing(&mut self, crossing: &[u64]) {
+        for (interval, packets) in
+            self.intervals.iter_mut().zip(crossing).filter(|(_, packets)| **packets > 0)
+        {
+            let reason = Reason::Crossing(*packets);
+            interval.figures.method = None;
+            for answer in &mut interval.figures.answers {
+                quantity::refuse_times(answer, reason);
+                quantity::refuse_losses(answer, reason);
+            }
+        }
+        // Each is counted in two intervals.
+        let all = crossing.iter().sum::<u64>() / 2;
+        if all > 0 {
+            for what in [&quantity::LOST, &quantity::SURPLUS, &quantity::MEAN] {
+                self.overall.remark_on(what, Remark::Across(all));
+            }
+        }
+    }
+
     /// Marks all numbers of lost packets, and all means, as it is not known where recordings begin and end together ([`Remark::NoEdges`]).
     pub fn doubt_without_edges(&mut self) {
         let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures);

@@ -480,6 +480,14 @@ pub fn refuse_delays(quantities: &mut [Quantity], reason: Reason) {
     refuse(quantities, &[&MEAN, &BRACKET, &DEVIATION, &PAPER_DEVIATION], reason);
 }
 
+/// Takes all times, with their ranges and bounds, and the number of exact delays out of quantities, for this reason.
+pub fn refuse_times(quantities: &mut [Quantity], reason: Reason) {
+    let is_of_times = |what: &Definition| what.unit == Unit::Nanoseconds || std::ptr::eq(what, &EXACT_DELAYS);
+    let refused: Vec<&Definition> =
+        quantities.iter().map(|each| each.what).filter(|what| is_of_times(what)).collect();
+    refuse(quantities, &refused, reason);
+}
+
 /// Takes losses and gains out of quantities, for this reason.
 pub fn refuse_losses(quantities: &mut [Quantity], reason: Reason) {
     refuse(quantities, &[&LOST, &SURPLUS], reason);

@@ -87,6 +87,15 @@ pub enum Reason {
          differ with --filter, or look into tunnels with --inner"
     )]
     Guessed,
+    /// Packets that look alike lie in another interval at the other end.
+    #[error(
+        "not identifiable: {0} packets that look like others lie, by their times, in another interval at the other end; take longer intervals, or \
+         choose traffic whose packets differ with --filter"
+    )]
+    Crossing(
+        /// How many.
+        u64,
+    ),
     /// Rows and sums over all packets contradict each other.
     #[error(
         "not identifiable: rows and the sums over all packets contradict each other: packets that are in no row took \

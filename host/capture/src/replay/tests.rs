@@ -71,6 +71,27 @@ fn look_alikes_do_not_put_cuts_off() {
 }
 
 #[test]
+fn look_alikes_in_order_stay_in_their_intervals() {
+    // 7 comes again and again; the last packet in front of the first cut is one of them.
+    let sent = [(0, 1), (10, 7), (20, 2), (29, 7), (30, 3), (40, 4), (45, 7), (50, 5)];
+    let received: Vec<(u64, u16)> = sent.iter().map(|(time, number)| (time + 8, *number)).collect();
+    let crossing = |received: &[(u64, u16)]| {
+        let [from, to] = [&sent[..], received].map(observe);
+        let matching = match_exactly(&from, &to);
+        let spans: Vec<Span> = Cuts::in_band(&from, &to, &matching, 30).unwrap().spans().collect();
+        let ends: Vec<(usize, usize)> =
+            spans.iter().map(|span| (span.sender.end, span.receiver.end)).collect();
+        (ends, super::crossing(&spans, &matching.pairs))
+    };
+    assert_eq!(crossing(&received), (vec![(4, 4), (8, 8)], vec![0, 0]));
+    // One that comes late, behind packets of the next interval, is in another one there.
+    let mut late = received.clone();
+    late[3].0 += 12;
+    late.sort_unstable();
+    assert_eq!(crossing(&late), (vec![(4, 3), (8, 8)], vec![1, 1]));
+}
+
+#[test]
 fn gaps_make_empty_intervals() {
     let sent = [(100, 0), (101, 1), (135, 2)];
     let cut = cuts(&sent, &sent, 10).unwrap();
