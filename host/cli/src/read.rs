@@ -169,6 +169,8 @@ struct Counts {
     missing: u64,
     sent: u64,
     lost: u64,
+    /// Intervals whose losses are not known, void ones among them: `lost` has none of theirs.
+    lost_unknown: u64,
     /// Corrupted frames and messages.
     bad: u64,
     /// Frames that repeat earlier ones, or came after their interval.
@@ -408,13 +410,15 @@ impl Printer<'_> {
         }
         let is_usable = evaluation.result.is_ok();
         let packets = |name| match figures.figures.find(name).map(|quantity| quantity.value) {
-            Some(Ok(Number::Count(packets))) => packets,
-            _ => 0,
+            Some(Ok(Number::Count(packets))) => Some(packets),
+            _ => None,
         };
+        let lost = packets(LOST.name);
         self.counts.intervals += 1;
         self.counts.void += u64::from(!is_usable);
-        self.counts.sent += packets(SENT.name);
-        self.counts.lost += packets(LOST.name);
+        self.counts.sent += packets(SENT.name).unwrap_or(0);
+        self.counts.lost += lost.unwrap_or(0);
+        self.counts.lost_unknown += u64::from(lost.is_none());
         if let Some(metrics) = &mut self.metrics {
             metrics.interval(figures.segment, is_usable, &figures.figures)?;
             let ends = [
@@ -507,6 +511,7 @@ impl Printer<'_> {
                 missing,
                 sent,
                 lost,
+                lost_unknown,
                 bad,
                 repeated,
                 dropped,
@@ -514,8 +519,12 @@ impl Printer<'_> {
                 restarts,
                 ..
             } = counts;
+            let unknown = match lost_unknown {
+                0 => String::new(),
+                unknown => format!(" (the losses of {unknown} intervals are not known)"),
+            };
             report::print(&format!(
-                "{intervals} intervals, {void} of them void, {missing} missing; {sent} packets sent, {lost} lost; \
+                "{intervals} intervals, {void} of them void, {missing} missing; {sent} packets sent, {lost} lost{unknown}; \
                  {bad} bad, {repeated} repeated and {dropped} dropped frames, {reconnects} reconnections, {restarts} \
                  restarts\n"
             ))?;

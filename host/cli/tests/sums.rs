@@ -3,8 +3,10 @@
 //! Test plan: streams of their own. Clocks a second apart with thousands of packets a row, where sums wrap: mean and deviation are right, with
 //! losses, repeated packets and none. Packets that look alike, of a delay of their own: no mean but an exact one, no deviation, no
 //! quantiles, and the reason. A packet that is held back for seconds: no deviation that knows nothing of it. Times that go back at the sender: no
-//! interval that misses. Repeated packets in great number: losses among them are an estimate with an interval that holds.
+//! interval that misses. Repeated packets in great number: losses among them are an estimate with an interval that holds. Losses that are not
+//! known: sums of `read` and `query` say of how many intervals.
 
+use crate::common::reading::{lines, of};
 use crate::common::{Folder, run};
 use deltaline_capture::Packet;
 use serde_json::Value;
@@ -224,4 +226,52 @@ fn losses_among_repeated_packets_are_an_estimate() {
         // Of 20 trials at 95 %, more than 4 misses have a probability of 0.3 %.
         assert!(covered >= 16, "{synopsis}: {covered} of 20");
     }
+}
+
+#[test]
+fn sums_of_losses_say_of_how_many_intervals_they_know_none() {
+    let folder = Folder::new();
+    // Packets of one kind among others, of which some are lost and some repeated: in the later half, which ones cannot be told.
+    let mut streams = [vec![], vec![]];
+    for number in 0..40_000u64 {
+        let is_late = number > 20_000;
+        let content = if is_late && number < 39_500 && number % 2 == 0 { 1 << 40 } else { number };
+        let sent = START + number * 100_000;
+        streams[0].push(packet(content, sent));
+        let copies = match share(9, number) {
+            0.0..0.02 if (500..39_500).contains(&number) => 0,
+            0.02..0.06 if is_late => 2,
+            _ => 1,
+        };
+        (0..copies).for_each(|copy| streams[1].push(packet(content, sent + 1_000_000 + copy)));
+    }
+    let [a, b] = [("a.pcap", 0), ("b.pcap", 1)].map(|(name, end)| folder.capture(name, &streams[end]));
+    std::fs::create_dir(folder.path("store")).expect("a folder");
+    let frames = folder.path("store/frames.pcapng");
+    run(&["measure", "--interval", "500ms", "--seed", "7", "--frames", &frames, &a, &b]);
+    let read = lines(&run(&["read", "--json", &frames]).output);
+    let intervals = of(&read, "interval");
+    let unknown = intervals.iter().filter(|interval| interval["lost"].is_null()).count() as u64;
+    let known: u64 = intervals.iter().filter_map(|interval| interval["lost"].as_u64()).sum();
+    assert!((1..intervals.len() as u64).contains(&unknown) && known > 100, "{unknown} {known}");
+    assert!(
+        intervals.iter().any(|each| each["lost"].is_null() && each["sent"].is_u64()),
+        "{unknown} {known}"
+    );
+    let end = of(&read, "end")[0];
+    assert_eq!((end["lost"].as_u64(), end["lost_unknown"].as_u64()), (Some(known), Some(unknown)), "{end}");
+    let shown = run(&["read", &frames]).output;
+    assert!(
+        shown.contains(&format!("{known} lost (the losses of {unknown} intervals are not known);")),
+        "{shown}"
+    );
+    let asked = ["query", &folder.path("store"), "--every", "24h"];
+    let sums = run(&[&asked[..], &["--json"]].concat()).json()["sums"][0].clone();
+    assert_eq!(
+        (sums["lost"].as_u64(), sums["lost_unknown"].as_u64()),
+        (Some(known), Some(unknown)),
+        "{sums}"
+    );
+    let shown = run(&asked).output;
+    assert!(shown.contains(&format!("{known} ({unknown} intervals unknown)")), "{shown}");
 }

@@ -19,8 +19,10 @@ pub struct Sums {
     pub sent: u64,
     /// Packets received.
     pub received: u64,
-    /// Packets lost.
+    /// Packets lost, in intervals whose losses are known.
     pub lost: u64,
+    /// Intervals whose losses are not known, void ones among them: `lost` has none of theirs.
+    pub lost_unknown: u64,
     /// Packets received that were not sent.
     pub surplus: u64,
     /// Intervals with packets but without a mean. If there are any, there is no mean of all: those lost most, and leaving them out
@@ -82,10 +84,12 @@ impl Sum {
 
     fn add(&mut self, columns: &Columns, row: &Row) {
         let number = |column: Option<usize>| row.numbers.get(column?).copied().flatten();
+        // What has no number adds nothing, and is counted.
         let packets = |column| number(column).map_or(0, |count| u64::try_from(count).unwrap_or(0));
         let sums = &mut self.sums;
         sums.intervals += 1;
         sums.void += u64::from(number(columns.sent).is_none());
+        sums.lost_unknown += u64::from(number(columns.lost).is_none());
         let received = packets(columns.received);
         for (sum, more) in [
             (&mut sums.sent, packets(columns.sent)),

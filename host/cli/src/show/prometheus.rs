@@ -135,7 +135,8 @@ impl Series {
 struct Numbers(Arc<Mutex<BTreeMap<String, (String, Series)>>>);
 
 impl Numbers {
-    /// Sets a segment's last value, or adds it where values add up; what is not known has no sample.
+    /// Sets a segment's last value, or adds it where values add up. What is not known has no sample, and adds nothing to a counter, whose losses
+    /// [`take`](Self::take) counts as unknown.
     fn set(&self, name: &str, help: &str, segment: u32, value: Option<f64>, series: fn() -> Series) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, series) = all.entry(name.into()).or_insert_with(|| (help.into(), series()));
@@ -185,6 +186,13 @@ impl Numbers {
             let samples = quantity.samples.filter(|samples| *samples > 0);
             let share = value.zip(samples).map(|(value, samples)| value / samples as f64);
             self.set(name, help, segment, share, ratio);
+            // The counter of what it is a share of has nothing of this interval then, which it cannot say itself.
+            let is_unknown = f64::from(u8::from(value.is_none()));
+            let help = format!(
+                "Intervals, void ones among them, whose {name} is not known: its counter has nothing of them"
+            );
+            let intervals = || Series::Intervals(Family::default());
+            self.set(&format!("{name}_unknown"), &help, segment, Some(is_unknown), intervals);
         }
         let Some(Metric { name, help }) = quantity.what.metric else { return };
         if quantity.what.unit == Unit::Packets {

@@ -210,6 +210,22 @@ fn a_quantity_that_a_void_interval_does_not_have_leaves_no_old_value() {
 }
 
 #[test]
+fn losses_that_are_not_known_are_counted_for_prometheus() {
+    let metrics = Metrics::default();
+    let lost = |lost| Figures { answers: vec![vec![lost]], ..Figures::default() };
+    metrics.interval(3, true, &lost(Quantity::count(&LOST, 7)));
+    let unknown = |number| format!("deltaline_loss_unknown_intervals_total{{segment=\"3\"}} {number}\n");
+    assert!(metrics.text().unwrap().contains(&unknown(0)));
+    metrics.interval(3, true, &lost(Quantity::new(&LOST, Err(Reason::Alike))));
+    metrics.interval(3, true, &lost(Quantity::count(&LOST, 0)));
+    let void = vec![deltaline_estimate::quantity::of_nothing(Reason::Void)];
+    metrics.interval(3, false, &Figures { answers: void, ..Figures::default() });
+    let text = metrics.text().unwrap();
+    assert!(text.contains(&unknown(2)), "{text}");
+    assert!(text.contains("deltaline_lost_packets_total{segment=\"3\"} 7\n"), "{text}");
+}
+
+#[test]
 fn a_segment_that_is_forgotten_leaves_nothing() {
     let metrics = Metrics::default();
     metrics.interval(4, true, &figures(KNOWN));
