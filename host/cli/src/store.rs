@@ -2,8 +2,8 @@
 //!
 //! # Test plan
 //!
-//! `tests/store.rs`: what `query` and other programs read of it; recordings that are still written to, torn ones, ones that are removed, and
-//! folders that are none.
+//! `tests/store.rs`: what `query` and other programs read of it; recordings that are still written to, torn ones, ones that are removed, ones
+//! that another key has signed, and folders that are none.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -88,6 +88,8 @@ struct Output {
     open: Vec<String>,
     torn: Vec<String>,
     replayed: u64,
+    unauthentic: u64,
+    distrusted: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
@@ -109,11 +111,25 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         open: names(&work.open),
         torn: names(&work.torn),
         replayed: work.replayed,
+        unauthentic: work.unauthentic,
+        distrusted: names(&work.distrusted),
     };
     believed.mention_forgery();
     for torn in &output.torn {
         report::say(&format!(
             "{torn}: its end is torn, as when a program is killed while it writes: what is whole is taken"
+        ));
+    }
+    for distrusted in &output.distrusted {
+        report::say(&format!(
+            "{distrusted}: none of its control frames has a right tag: it is not closed, and is kept; name the file with the key that signed them with --key, \
+             close recordings of points without a key without --key, or move it out of the folder if it is forged"
+        ));
+    }
+    if output.unauthentic > 0 {
+        report::say(&format!(
+            "{}: {} control frames have no right tag, and are left out",
+            output.folder, output.unauthentic
         ));
     }
     for starved in &work.starved {
@@ -122,15 +138,20 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
     if *json {
         report::print_json(&output)?;
     } else {
+        let distrusted = match output.distrusted.len() {
+            0 => String::new(),
+            count => format!("; {count} not closed, for none of their control frames has a right tag"),
+        };
         report::print(&format!(
-            "{} recordings closed, of {} intervals; {} are still open; {} removed\n",
+            "{} recordings closed, of {} intervals; {} are still open; {} removed{distrusted}\n",
             output.closed.len(),
             output.intervals,
             output.open.len(),
             output.removed.len()
         ))?;
     }
-    Ok(if work.starved.is_empty() { Exit::Done } else { Exit::Void })
+    let is_whole = work.starved.is_empty() && work.distrusted.is_empty();
+    Ok(if is_whole { Exit::Done } else { Exit::Void })
 }
 
 /// What is wrong with a store, by exit code.

@@ -199,6 +199,45 @@ fn nothing_authentic_is_no_result() {
     assert_eq!(run.json()["intervals"].as_array().unwrap().len(), 0);
 }
 
+/// A store with the wrong key closes and removes nothing, and says so.
+#[test]
+fn a_store_with_the_wrong_key_keeps_its_recordings() {
+    let folder = Folder::new();
+    let (file, keys) = key_file(&folder, "keys", 1);
+    let (other, _) = key_file(&folder, "others", 1);
+    std::fs::create_dir(folder.path("store")).unwrap();
+    let mut all = frames(Some(&keys[0]), None);
+    all.iter_mut().for_each(|frame| frame.timestamp = 1_790_000_000_000_000_000);
+    let [first, second] = ["07", "08"].map(|hour| format!("store/north-20260123T{hour}0000.000000Z.pcapng"));
+    let count = all.len();
+    let paths = [folder.frames(&first, &all), folder.frames(&second, &[])];
+    let store = folder.path("store");
+    let asked = |key: &str| run(&["store", &store, "--all", "--keep", "1us", "--key", key, "--json"]);
+    let wrong = asked(&other);
+    wrong.told(
+        5,
+        &[
+            &paths[0],
+            "none of its control frames has a right tag",
+            "--key",
+            "have no right tag, and are left out",
+        ],
+    );
+    let output = wrong.json();
+    assert_eq!(
+        (&output["distrusted"][0], output["unauthentic"].as_u64()),
+        (&paths[0].clone().into(), Some(count as u64))
+    );
+    assert_eq!((output["intervals"].as_u64(), &output["removed"]), (Some(0), &Value::Array(vec![])));
+    let right = asked(&file);
+    let output = right.told(0, &[]).json();
+    assert_eq!((output["intervals"].as_u64(), &output["removed"][0]), (Some(6), &paths[0].clone().into()));
+    assert_eq!(
+        (output["distrusted"].as_array().unwrap().len(), output["unauthentic"].as_u64()),
+        (0, Some(0))
+    );
+}
+
 #[test]
 fn key_files_are_checked() {
     let folder = Folder::new();

@@ -2,7 +2,7 @@
 
 use crate::folder::{StoreError, length};
 use crate::table::Table;
-use deltaline_collect::collector::{Collector, Passed};
+use deltaline_collect::collector::{Collector, Counts, Passed};
 use deltaline_collect::feed::{Recording, Source};
 use deltaline_collect::follower::{Followed, Follower, Happening};
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ pub(crate) struct Recorded {
     pub(crate) passed: BTreeMap<u32, Passed>,
     /// Whether nothing more can come of its intervals, going by what was recorded behind it.
     pub(crate) is_settled: bool,
+    /// Whether it has control frames, and none with a right tag, where they must be signed: it is not known what it holds.
+    pub(crate) is_unauthentic: bool,
 }
 
 /// What recordings that follow each other hold.
@@ -33,6 +35,8 @@ pub(crate) struct Reading {
     pub(crate) torn: Vec<PathBuf>,
     /// Control frames that were left out because they are older than what their points have reported.
     pub(crate) replayed: u64,
+    /// Those that were left out because they have no right tag.
+    pub(crate) unauthentic: u64,
     /// Of segments of which for long nothing else came.
     pub(crate) starved: Vec<String>,
 }
@@ -57,9 +61,10 @@ pub(crate) fn read(
     let source = Source::Recording(Recording::of_captures(paths.iter().cloned()));
     let mut follower = Follower::new(source, collector.behind(&passed), Duration::ZERO);
     let mut parts: Vec<Part> = paths.iter().map(|_| Part::default()).collect();
-    let (mut beginnings, mut starved) = (vec![], vec![]);
+    let (mut beginnings, mut starved): (Vec<Beginning>, _) = (vec![], vec![]);
     let mut is_over = false;
     while !is_over {
+        let before = follower.counts();
         let happenings = follower.next_happenings().map_err(StoreError::Follow)?;
         let (at, elapsed) = (follower.age(), follower.elapsed());
         // Of recordings one frame is taken at a time.
@@ -68,6 +73,9 @@ pub(crate) fn read(
             && let Some(place) = paths.iter().position(|each| each == path)
         {
             beginnings.push(Beginning { place, at, elapsed });
+        }
+        if let Some(part) = beginnings.last().and_then(|beginning| parts.get_mut(beginning.place)) {
+            part.count(&before, &follower.counts());
         }
         is_over = happenings.iter().any(|happening| matches!(happening, Happening::End));
         starved.extend(happenings.iter().filter_map(|happening| match happening {
@@ -91,9 +99,18 @@ pub(crate) fn read(
         });
         let next = beginnings.iter().find(|next| next.place > place);
         let is_settled = next.is_some_and(|next| next.elapsed.saturating_add(SETTLED) <= elapsed);
-        Recorded { path: path.clone(), length, table: part.table, passed: passed.clone(), is_settled }
+        let is_unauthentic = part.unauthentic > 0 && part.taken == 0;
+        Recorded {
+            path: path.clone(),
+            length,
+            table: part.table,
+            passed: passed.clone(),
+            is_settled,
+            is_unauthentic,
+        }
     });
-    Ok(Reading { recorded: recorded.collect(), torn, replayed: counts.replayed, starved })
+    let Counts { replayed, unauthentic, .. } = counts;
+    Ok(Reading { recorded: recorded.collect(), torn, replayed, unauthentic, starved })
 }
 
 /// What belongs to a recording.
@@ -102,6 +119,20 @@ struct Part {
     table: Table,
     /// What segments come to in it, by signed intervals.
     passed: BTreeMap<u32, Passed>,
+    /// Its control frames that were taken, and those without a right tag.
+    taken: u64,
+    unauthentic: u64,
+}
+
+impl Part {
+    /// Counts what has come between these two counts.
+    fn count(&mut self, before: &Counts, after: &Counts) {
+        let taken = |counts: &Counts| {
+            counts.frames.saturating_sub(counts.foreign + counts.corrupted + counts.unauthentic)
+        };
+        self.taken += taken(after).saturating_sub(taken(before));
+        self.unauthentic += after.unauthentic - before.unauthentic;
+    }
 }
 
 /// Puts each interval to the recording that holds its last control frame.

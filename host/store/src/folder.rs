@@ -73,6 +73,11 @@ pub struct Work {
     pub torn: Vec<PathBuf>,
     /// Control frames, in all recordings that were read, that were left out because they are older than what their points had reported.
     pub replayed: u64,
+    /// Control frames, in all recordings that were read, that were left out because they have no right tag.
+    pub unauthentic: u64,
+    /// Recordings that would have been closed, but have no control frame with a right tag: the key may be the wrong one, and an empty file of numbers
+    /// would say that nothing was measured.
+    pub distrusted: Vec<PathBuf>,
     /// What is to be said of segments of which for long nothing else came.
     pub starved: Vec<String>,
 }
@@ -147,8 +152,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Writes the numbers of recordings that are closed: those behind which two minutes more were recorded, or all of them. `collector` makes
-    /// what judges the frames.
+    /// Writes the numbers of recordings that are closed: those behind which two minutes more were recorded, or all of them; but not those in which no
+    /// control frame has a right tag. `collector` makes what judges the frames.
     ///
     /// # Errors
     ///
@@ -156,8 +161,10 @@ impl Folder {
     pub fn close(&mut self, all: bool, collector: impl Fn() -> Collector) -> Result<Work, StoreError> {
         let mut work = Work::default();
         for run in self.runs.clone() {
-            let Reading { recorded, torn, replayed, starved } = self.open_ones(&run, &collector)?;
+            let Reading { recorded, torn, replayed, unauthentic, starved } =
+                self.open_ones(&run, &collector)?;
             work.replayed += replayed;
+            work.unauthentic += unauthentic;
             work.starved.extend(starved);
             work.torn.extend(torn.into_iter().filter(|path| !self.is_closed(path)));
             for each in recorded {
@@ -166,6 +173,10 @@ impl Folder {
                 }
                 if !all && !each.is_settled {
                     work.open.push(each.path);
+                    continue;
+                }
+                if each.is_unauthentic {
+                    work.distrusted.push(each.path);
                     continue;
                 }
                 work.intervals += each.table.rows.len();

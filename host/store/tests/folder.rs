@@ -351,6 +351,55 @@ fn old_frames_that_come_for_long_are_never_stored_as_new() {
     assert_eq!(starved, [(1, true); 4]);
 }
 
+/// The wrong key, at first: nothing is closed that it believes nothing of, and nothing is lost. Frames of others among signed ones are left out.
+#[test]
+fn recordings_without_a_right_tag_are_neither_closed_nor_removed() {
+    let [right, wrong] = [7, 8].map(|octet| Key::new(NonZeroU16::MIN, [octet; 16]));
+    let collector = |key: &Key| {
+        let mut keys = Keys::default();
+        assert!(keys.add(key.clone()));
+        move || Collector::default().authenticated_by(keys.clone())
+    };
+    let signed = frames_of(1, 60, Some(right.clone()));
+    let forged = frames_of(1, 60, Some(wrong.clone()));
+    let (third, folder) = (signed.len() / 3, TempDir::new().unwrap());
+    // One frame of somebody else's in the first one, and nothing but such in the last one.
+    let parts = [
+        [&forged[..1], &signed[..third]].concat(),
+        signed[third..2 * third].to_vec(),
+        signed[2 * third..].to_vec(),
+        forged[2 * third..].to_vec(),
+    ];
+    for (number, part) in parts.iter().enumerate() {
+        fs::write(name(folder.path(), number), recording(part)).unwrap();
+    }
+    let names = [0, 1, 2, 3].map(|number| name(folder.path(), number));
+    std::thread::sleep(Duration::from_millis(20));
+    let close = |key: &Key| {
+        let mut opened = Folder::open(folder.path()).unwrap();
+        let work = opened.close(true, collector(key)).unwrap();
+        (work, opened.remove(Duration::from_millis(5)).unwrap())
+    };
+    let other = Key::new(NonZeroU16::MIN, [9; 16]);
+    let (work, removed) = close(&other);
+    assert_eq!((&work.closed, &work.distrusted, removed), (&vec![], &names.to_vec(), vec![]));
+    assert_eq!((work.intervals, work.unauthentic), (0, parts.concat().len() as u64));
+    let (work, removed) = close(&right);
+    assert_eq!(
+        (&work.closed[..], &work.distrusted[..], &removed[..]),
+        (&names[..3], &names[3..], &names[..2])
+    );
+    assert_eq!((work.intervals, work.unauthentic), (60, 1 + parts[3].len() as u64));
+    // Whoever asks for them has them all, and the last one is there still.
+    let table = Folder::open(folder.path()).unwrap().read(&Filter::default(), collector(&right)).unwrap();
+    assert_eq!(table.rows.len(), 60);
+    assert!(names[2].exists() && names[3].exists());
+    // Without a key, what is in it is told for what it is.
+    let mut opened = Folder::open(folder.path()).unwrap();
+    let work = opened.close(true, Collector::default).unwrap();
+    assert_eq!((&work.closed[..], work.distrusted.len(), work.unauthentic), (&names[3..], 0, 0));
+}
+
 /// The clock is set back, long before and within a recording, as a boot with a wrong clock ends. Recordings of 200 seconds are called after what
 /// it showed, so that one that is still written to has a name before others', and are stamped by it.
 #[test]
