@@ -342,28 +342,39 @@ impl Folder {
     }
 }
 
-/// Intervals that were handed out: of those in which packets were measured, the check of their numbers, and a check of the name of the run that they are of.
+/// Microseconds that two recorders' clocks are taken to be apart at most.
+const APART: i64 = 10_000_000;
+
+/// Intervals that were handed out: the check of their numbers, with the time where that is needed, and a check of the name of the run that they are of.
 #[derive(Default)]
 struct KnownIntervals(HashMap<u64, u64>);
 
 impl KnownIntervals {
-    /// Takes the intervals out of a run's table that another run has, and says how many. Those without a mean may be alike by chance, and stay.
+    /// Takes the intervals out of a run's table that another run has, and says how many. Those without a mean, such as those that lost everything, may be
+    /// alike by chance behind a new start of the points: they are the same only if they were reported at about the same time, too.
     fn take_out_of(&mut self, table: &mut Table, run: &str) -> usize {
-        let Some(mean) = table.columns.iter().position(|name| name == "mean_ns") else { return 0 };
+        let mean = table.columns.iter().position(|name| name == "mean_ns");
         let run = xxh3_64(run.as_bytes());
         // Tables may have other columns, and in another order: each value's check is of its column's name, too.
         let columns: Vec<u64> = table.columns.iter().map(|name| xxh3_64(name.as_bytes())).collect();
         let before = table.rows.len();
         table.rows.retain(|row| {
-            if row.numbers.get(mean).copied().flatten().is_none() {
-                return true;
-            }
             let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
             let checks = columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
                 number.map(|number| xxh3_64_with_seed(&number.to_le_bytes(), *column))
             });
             let check = checks.fold(xxh3_64(own.as_flattened()), u64::wrapping_add);
-            *self.0.entry(check).or_insert(run) == run
+            let has_mean = mean.is_some_and(|mean| matches!(row.numbers.get(mean), Some(Some(_))));
+            let then =
+                |step: i64| xxh3_64_with_seed(&(row.reported.div_euclid(APART) + step).to_le_bytes(), check);
+            // Times that are not far apart may lie on either side of a multiple.
+            let [before, own, behind] = if has_mean { [check; 3] } else { [-1, 0, 1].map(then) };
+            let is_known = |key| self.0.get(&key).is_some_and(|known| *known != run);
+            let is_new = ![before, own, behind].into_iter().any(is_known);
+            if is_new {
+                self.0.insert(own, run);
+            }
+            is_new
         });
         before - table.rows.len()
     }

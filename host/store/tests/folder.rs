@@ -264,6 +264,48 @@ fn intervals_in_recordings_of_several_names_count_once() {
     assert_eq!(means(&everything(folder.path())), expected);
 }
 
+/// Two recorders of a path that loses everything and then nothing: nobody knows a mean of most of it. What is alike by chance, hours later, is not the same.
+#[test]
+fn intervals_that_lost_everything_count_once_of_two_recorders() {
+    let settings = Settings { segment: 3, rows: 16, ..Settings::default() };
+    let configuration = Configuration::new(settings).unwrap();
+    let mut points = [Role::Sender, Role::Receiver].map(|role| MeasurementPoint::new(&configuration, role));
+    let mut frames = vec![];
+    for interval in 0..30u64 {
+        for (end, point) in points.iter_mut().enumerate() {
+            for packet in 0..50 {
+                if end == 1 && interval < 25 {
+                    continue;
+                }
+                let mut bytes = [0; 46];
+                bytes[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 32]);
+                bytes[38..].copy_from_slice(&(1000 * interval + packet).to_be_bytes());
+                let time = interval * SECOND + packet * 1_000_000;
+                point.observe(&bytes, Timestamp::from_nanoseconds(time + 5000 * end as u64));
+            }
+            let captured = BEGINNING + (interval + 1) * SECOND;
+            point.end_interval(IntervalEnd::Delimiter, |frame| frames.push((captured, frame.to_vec())));
+        }
+    }
+    for (later, expected) in [(0, 30), (1_700_000_000, 30), (3600 * SECOND, 55)] {
+        let folder = TempDir::new().unwrap();
+        for (recorder, later) in [("north", 0), ("south", later)] {
+            let frames: Vec<_> = frames.iter().map(|(time, frame)| (time + later, frame.clone())).collect();
+            let path = folder.path().join(format!("{recorder}-20260123T100000.000000Z.pcapng"));
+            fs::write(path, recording(&frames)).unwrap();
+        }
+        for closes in [false, true] {
+            if closes {
+                Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
+            }
+            let table = everything(folder.path());
+            let lost: i64 = table.rows.iter().filter_map(|row| table.number(row, "lost")).sum();
+            assert_eq!(table.rows.len(), expected, "{later} {closes}");
+            assert!(lost == 25 * 50 * if expected == 30 { 1 } else { 2 }, "{later} {closes}: {lost}");
+        }
+    }
+}
+
 /// Files of numbers with the right check in their names, each with one byte of what describes it changed, at some of which the library panics: they are
 /// read, or refused by name.
 #[test]
