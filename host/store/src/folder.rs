@@ -195,6 +195,11 @@ impl Folder {
     pub fn remove(&self, keep: Duration) -> Result<Vec<PathBuf>, StoreError> {
         let oldest = SystemTime::now().checked_sub(keep);
         let mut removed = vec![];
+        // Under whose names the same numbers lie: all but one are copies, of which nobody knows what their recordings hold.
+        let mut names: HashMap<(String, String), usize> = HashMap::new();
+        for (recording, closed) in &self.tables {
+            *names.entry(contents(recording, &closed.path)).or_default() += 1;
+        }
         // The last intervals of a recording may end in the next one.
         for pair in self.runs.iter().flat_map(|run| run.windows(2)) {
             let failed = |reason| StoreError::Io { path: pair[0].clone(), reason };
@@ -203,7 +208,10 @@ impl Folder {
             // What has been written to meanwhile is not what was closed.
             let closed = self.tables.get(&stem(&pair[0])).filter(|closed| about.len() <= closed.length);
             // Nor is it closed if its file of numbers is not what was written.
-            let is_closed = closed.is_some_and(|closed| load(&closed.path, &Filter::default()).is_ok());
+            let is_closed = closed.is_some_and(|closed| {
+                let is_single = names.get(&contents(&stem(&pair[0]), &closed.path)) == Some(&1);
+                load(&closed.path, &Filter::default()).is_ok_and(|table| is_single || table.rows.is_empty())
+            });
             if is_closed && oldest.is_some_and(|oldest| written < oldest) && self.is_closed(&pair[1]) {
                 fs::remove_file(&pair[0]).map_err(failed)?;
                 removed.push(pair[0].clone());
@@ -214,19 +222,22 @@ impl Folder {
 
     /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
     /// be read, why. An interval that lies in recordings of several names, such as copies, those of two recorders, or somebody's who sends frames again, is
-    /// handed out once; it returns the files that hold others' intervals, and how many.
+    /// handed out once, and so is one whose file of numbers was copied; it returns the files that hold others' intervals, and how many.
     pub fn each(
         &self,
         filter: &Filter,
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Vec<(PathBuf, usize)> {
-        let (mut known, mut repeating) = (KnownIntervals::default(), vec![]);
+        let (mut known, mut repeating, mut files) = (KnownIntervals::default(), vec![], BTreeSet::new());
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
-            // A run's own intervals are not remembered: a month's are many millions.
+            // A run's own intervals are not remembered: a month's are many millions. Which files of numbers it has, is.
+            let is_copy = path.extension().is_some_and(|ending| ending == "parquet")
+                && !files.insert(contents(recording, path));
             let repeated = match runs.len() {
+                _ if is_copy => std::mem::take(&mut table.rows).len(),
                 0 | 1 => 0,
                 _ => known.take_out_of(&mut table, parts(recording).0),
             };
@@ -425,6 +436,11 @@ fn named(stem: &str) -> (&str, &str, u64) {
     let (recording, rest) = stem.rsplit_once('.').unwrap_or((stem, ""));
     let (check, length) = rest.split_once('-').unwrap_or((rest, ""));
     (recording, check, length.parse().unwrap_or(u64::MAX))
+}
+
+/// What a file of numbers holds, going by its name: the run that its recording is of, and the check. Of one run, the same contents under two names are a copy.
+fn contents(recording: &str, path: &Path) -> (String, String) {
+    (parts(recording).0.into(), named(&stem(path)).1.into())
 }
 
 /// How many bytes a file has. A pipe would be waited for.

@@ -26,7 +26,7 @@
 //! cut at 10,000 random bytes: of what is read, no interval differs from that of the whole, and none is missing whose frames are all
 //! in front of the cut. Intervals that lie across two recordings, starts in between, closing again, closing what is still
 //! written to, a clock that is set back between recordings and within one; signed frames that are sent again for hours,
-//! where the recordings before are gone; intervals that two recorders have, those that lost everything among them; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
+//! where the recordings before are gone; intervals that two recorders have, those that lost everything among them; files of numbers that were copied; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
 
 mod closing;
 mod folder;

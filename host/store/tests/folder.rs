@@ -264,6 +264,31 @@ fn intervals_in_recordings_of_several_names_count_once() {
     assert_eq!(means(&everything(folder.path())), expected);
 }
 
+/// A file of numbers that was copied under the name of a later hour, and takes a recording's place there.
+#[test]
+fn copied_files_of_numbers_count_once() {
+    let folder = TempDir::new().unwrap();
+    fs::write(name(folder.path(), 0), recording(&frames(30))).unwrap();
+    Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
+    let files = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let table = files().find(|path| path.extension().unwrap() == "parquet").unwrap();
+    let copied = table.to_str().unwrap().replace("T000000", "T000100");
+    fs::copy(&table, &copied).unwrap();
+    let opened = Folder::open(folder.path()).unwrap();
+    let mut rows = 0;
+    let repeating =
+        opened.each(&Filter::default(), Collector::default, |table| rows += table.unwrap().rows.len());
+    assert_eq!((rows, repeating), (30, vec![(PathBuf::from(copied), 30)]));
+    // Recordings that seem to be closed, of which one is of other intervals.
+    for number in [1, 2] {
+        fs::write(name(folder.path(), number), recording(&frames(3))).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(20));
+    let mut opened = Folder::open(folder.path()).unwrap();
+    opened.close(true, Collector::default).unwrap();
+    assert_eq!(opened.remove(Duration::from_millis(5)).unwrap(), Vec::<PathBuf>::new());
+}
+
 /// Two recorders of a path that loses everything and then nothing: nobody knows a mean of most of it. What is alike by chance, hours later, is not the same.
 #[test]
 fn intervals_that_lost_everything_count_once_of_two_recorders() {
