@@ -72,7 +72,7 @@ pub(crate) struct Send {
     /// Octets of each above UDP, if it is to be longer than it has to be
     #[arg(long, default_value_t = OPEN, value_parser = length, value_name = "OCTETS")]
     length: usize,
-    /// How long to wait for answers behind the last one
+    /// How long to wait for answers behind the last one; what comes within as long again counts as late, not as lost
     #[arg(long, default_value = "2s", value_parser = parse::duration, value_name = "DURATION")]
     timeout: u64,
     /// A file with the key of both ends, in hexadecimal digits: 16 octets at least
@@ -116,6 +116,8 @@ struct Output<'a> {
     sent: u32,
     received: u32,
     lost: u32,
+    /// Answered when the wait was over.
+    late: u32,
     /// None where it cannot be told on which way packets were lost.
     lost_forward: Option<u32>,
     lost_backward: Option<u32>,
@@ -241,7 +243,8 @@ fn output<'a>(arguments: &'a Send, outcome: &Outcome, authenticated: bool) -> Ou
         authenticated,
         sent: outcome.sent,
         received: outcome.received,
-        lost: outcome.sent - outcome.received.min(outcome.sent),
+        lost: outcome.sent.saturating_sub(outcome.received.saturating_add(outcome.late)),
+        late: outcome.late,
         lost_forward: by_way(0),
         lost_backward: by_way(1),
         duplicates: outcome.duplicates,
@@ -284,11 +287,12 @@ fn text(output: &Output) -> String {
         (Some(forward), Some(backward)) if output.lost > 0 => {
             format!(", {forward} on the way there and {backward} on the way back")
         }
-        (None, None) if output.received > 0 => ", on which way cannot be told".into(),
+        (None, None) if output.received > 0 && output.lost > 0 => ", on which way cannot be told".into(),
         _ => String::new(),
     };
+    let late = if output.late > 0 { format!(", {} answered too late", output.late) } else { String::new() };
     format!(
-        "{table}\n{}: {} sent, {} lost{ways}; {} duplicates\n",
+        "{table}\n{}: {} sent, {} lost{ways}{late}; {} duplicates\n",
         output.reflector, output.sent, output.lost, output.duplicates
     )
 }

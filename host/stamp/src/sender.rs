@@ -7,7 +7,7 @@
 //! | times by which it stayed at the reflector for less than nothing, or for longer than it was away | it counts as received, and is no sample |
 //! | anything else: cut, not signed by the key, of another session, with a time that was not sent | refused; it answers nothing |
 //!
-//! Packets that are not answered until the patience is over are lost, on one way or the other. On which one the reflector's own numbers tell,
+//! Packets that are not answered until the patience is over are lost, or late if an answer comes within as long again. Lost ones are so on one way or the other. On which one the reflector's own numbers tell,
 //! if they show that it counts, and that packets kept their order on the way there: the distance of its number from the packet's grows with every packet
 //! that it did not get, and never falls.
 
@@ -56,6 +56,8 @@ pub struct Outcome {
     pub sent: u32,
     /// Packets that were answered, each counted once.
     pub received: u32,
+    /// Packets whose answers came when the patience was over: they are not among those answered, and were lost on neither way.
+    pub late: u32,
     /// Answers to packets that were answered before.
     pub duplicates: u64,
     /// What was no answer to any packet.
@@ -72,23 +74,25 @@ pub struct Outcome {
     pub samples: Vec<Sample>,
 }
 
-/// Sends, and takes the answers, until all are there, the patience is over, or `stop` is set.
+/// Sends, and takes the answers, until all are there, the patience is over, or `stop` is set. For as long again it listens to what comes late.
 ///
 /// # Errors
 ///
 /// Those of the socket.
 pub fn measure(socket: &Socket, plan: &Plan, key: Option<&Key>, stop: &AtomicBool) -> io::Result<Outcome> {
     let sent = AtomicU32::new(0);
-    let is_over = AtomicBool::new(false);
+    let [is_late, is_over] = [false; 2].map(AtomicBool::new);
     let times: Vec<AtomicTime> = (0..plan.count).map(|_| AtomicTime::default()).collect();
     thread::scope(|scope| {
-        let answers = scope.spawn(|| take(socket, plan, key, &times, &sent, &is_over));
+        let answers = scope.spawn(|| take(socket, plan, key, &times, &sent, [&is_late, &is_over]));
         let unsent = send(socket, plan, key, stop, &times, &sent);
-        let end = Instant::now() + plan.patience;
-        while Instant::now() < end && !stop.load(Ordering::Relaxed) && !answers.is_finished() {
-            thread::sleep(Duration::from_millis(5));
+        for flag in [&is_late, &is_over] {
+            let end = Instant::now() + plan.patience;
+            while Instant::now() < end && !stop.load(Ordering::Relaxed) && !answers.is_finished() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            flag.store(true, Ordering::Relaxed);
         }
-        is_over.store(true, Ordering::Relaxed);
         let taken = answers.join().unwrap_or_else(|_| Err(io::Error::other("the receiver ended")))?;
         Ok(Outcome { sent: sent.load(Ordering::Relaxed), unsent, ..taken })
     })
@@ -134,19 +138,19 @@ fn send(
     unsent
 }
 
-/// Takes the answers.
+/// Takes the answers, until all is over; from when on they are late.
 fn take(
     socket: &Socket,
     plan: &Plan,
     key: Option<&Key>,
     times: &[AtomicTime],
     sent: &AtomicU32,
-    is_over: &AtomicBool,
+    [is_late, is_over]: [&AtomicBool; 2],
 ) -> io::Result<Outcome> {
     let mut outcome = Outcome { is_synchronised: true, ..Outcome::default() };
     let mut answered = vec![false; times.len()];
     let mut numbers = vec![];
-    while !is_over.load(Ordering::Relaxed) && (outcome.received < plan.count) {
+    while !is_over.load(Ordering::Relaxed) && outcome.received + outcome.late < plan.count {
         let arrived = match socket.receive() {
             Ok(Some(arrived)) => arrived,
             Ok(None) => continue,
@@ -164,16 +168,22 @@ fn take(
             outcome.duplicates += 1;
             continue;
         }
+        if is_late.load(Ordering::Relaxed) {
+            outcome.late += 1;
+            continue;
+        }
         outcome.received += 1;
         outcome.is_synchronised &= answer.stamp.error.is_synchronised();
         numbers.push((answer.asked.number, answer.stamp.number));
         outcome.samples.extend(sample(&answer, arrived.time));
     }
-    let lost = sent.load(Ordering::Relaxed).saturating_sub(outcome.received);
+    let lost = sent.load(Ordering::Relaxed).saturating_sub(outcome.received + outcome.late);
     outcome.lost_by_way = match missing(numbers) {
+        _ if lost == 0 => Some([0, 0]),
+        // Those that came late were lost on neither way, and on which one they were held back is not known.
+        _ if outcome.late > 0 => None,
         // What the reflector did not get of the last packets, whose numbers no answer tells, is not known to be of either way.
         Some(there) if there <= lost && answered.last() == Some(&true) => Some([there, lost - there]),
-        _ if lost == 0 => Some([0, 0]),
         _ => None,
     };
     outcome.is_synchronised &= outcome.received > 0;
@@ -288,6 +298,42 @@ mod tests {
                 assert_eq!(sample.ttl, 255);
             }
         }
+    }
+
+    /// A reflector that counts, and gets the second packet behind the others, when the sender waits no longer: by its numbers alone that one was lost on the way there.
+    #[test]
+    fn an_answer_behind_the_wait_is_late() {
+        let mut reflector = Reflector::new(Socket::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap(), None);
+        let to = reflector.address().unwrap();
+        let relay = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        relay.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        let at = relay.local_addr().unwrap();
+        let plan = Plan { count: 4, patience: Duration::from_millis(500), ..PLAN };
+        let outcome = thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut buffer, mut asked) = ([0; 200], vec![]);
+                for _ in 0..4 {
+                    let (length, from) = relay.recv_from(&mut buffer).unwrap();
+                    asked.push((buffer[..length].to_vec(), from));
+                }
+                // The second one gets to the reflector behind the others, too late.
+                let held = asked.remove(1);
+                asked.push(held);
+                for (number, (packet, from)) in asked.into_iter().enumerate() {
+                    if number == 3 {
+                        thread::sleep(Duration::from_millis(700));
+                    }
+                    relay.send_to(&packet, to).unwrap();
+                    reflector.answer_next().unwrap();
+                    let (length, _) = relay.recv_from(&mut buffer).unwrap();
+                    relay.send_to(&buffer[..length], from).unwrap();
+                }
+            });
+            measure(&Socket::to(at).unwrap(), &plan, None, &AtomicBool::new(false)).unwrap()
+        });
+        let Outcome { sent, received, late, lost_by_way, .. } = outcome;
+        assert_eq!((sent, received, late, lost_by_way), (4, 3, 1, Some([0, 0])));
+        assert_eq!(outcome.samples.len(), 3);
     }
 
     #[test]
