@@ -189,7 +189,9 @@ const FEW: usize = 32;
 const STRAY: usize = 3;
 /// One in so many passages of packets that repeat, at either side of the others, may be of two packets.
 const MISTAKEN: usize = 20;
-/// Nanoseconds from the median from which on a delay is that of a wrong stamp.
+/// Fewer than one in so many delays are those of wild stamps.
+const MANY: usize = 100;
+/// Nanoseconds from the median from which on a delay is that of a wrong stamp, if few are.
 const WILD: i128 = 1_000_000_000;
 
 /// Packets of one key at an end, at most, whose order is relied on where no key occurs once.
@@ -375,7 +377,11 @@ impl AtEdge {
         let mut nearest: Vec<i128> = passages.iter().take(NEAREST).map(|passage| passage.shift).collect();
         nearest.sort_unstable();
         let median = *nearest.get(nearest.len() / 2)?;
-        passages.retain(|passage| (passage.shift - median).abs() < WILD);
+        let is_wild = |passage: &Passage| (passage.shift - median).abs() >= WILD;
+        // What many have is the path's, or that of a clock that was set.
+        if MANY * passages.iter().filter(|passage| is_wild(passage)).count() < passages.len() {
+            passages.retain(|passage| !is_wild(passage));
+        }
         let shifts = || passages.iter().map(|passage| passage.shift);
         let far = Shift { least: shifts().min()?, greatest: shifts().max()? };
         // As far from the edge as packets there can be under way, several times over.

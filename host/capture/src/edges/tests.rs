@@ -270,7 +270,7 @@ fn wrong_stamps_and_clocks_that_are_set_take_no_losses_at_the_edges() {
         // Wild ones are told from all others anyway.
         (one(5000), -5000, false),
         (6000..arrived.len(), -900, true),
-        (6000..arrived.len(), -2500, false),
+        (6000..arrived.len(), -2500, true),
         (6000..arrived.len(), 1500, false),
     ];
     for (stamps, by, is_doubtful) in cases {
@@ -285,4 +285,23 @@ fn wrong_stamps_and_clocks_that_are_set_take_no_losses_at_the_edges() {
         let most = if is_doubtful { 2 * (by.unsigned_abs() as usize / 50 + 1) } else { 0 };
         assert!(found.doubtful.len() <= most && is_doubtful != found.doubtful.is_empty(), "{found:?} {by}");
     }
+}
+
+#[test]
+fn paths_that_differ_by_more_than_a_second_are_no_wrong_stamps() {
+    // Every fifth packet takes 1.8 s, the others 0.6 s; both recorders stop at once.
+    let second = 1_000_000_000;
+    let delay = |packet: u64| if packet.is_multiple_of(5) { 9 * second / 5 } else { 3 * second / 5 };
+    let until = |packets: Packets| -> Packets {
+        let mut packets: Packets = packets.into_iter().filter(|(time, _)| *time < 15 * second).collect();
+        packets.sort_unstable();
+        packets
+    };
+    let all = || (0..2000).map(|packet| (packet * second / 100, packet));
+    let from = until(all().collect());
+    let to = until(all().map(|(time, packet)| (time + delay(packet), packet)).collect());
+    let found = edges(&of(&from), &of(&to)).unwrap();
+    let kept = found.span.sender.clone().filter(|place| !found.under_way[0].contains(place));
+    assert_eq!(kept.count(), to.len(), "{found:?}");
+    assert_eq!(found.span.receiver, 0..to.len());
 }
