@@ -305,3 +305,18 @@ fn paths_that_differ_by_more_than_a_second_are_no_wrong_stamps() {
     assert_eq!(kept.count(), to.len(), "{found:?}");
     assert_eq!(found.span.receiver, 0..to.len());
 }
+
+#[test]
+fn a_wild_stamp_in_a_short_recording_is_none_of_the_path() {
+    let from = sent(0..60);
+    for packets in [20, 60] {
+        let mut to = received((0..packets).filter(|packet| packet % 10 != 3));
+        to[7].0 += 1_000_000_000_000;
+        let found = edges(&of(&from[..packets as usize]), &of(&to)).unwrap();
+        assert_eq!(
+            (found.sender, found.under_way[0].len(), found.doubtful),
+            ([0; 2], 0, vec![]),
+            "{packets}"
+        );
+    }
+}
