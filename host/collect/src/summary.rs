@@ -332,11 +332,17 @@ impl Summary {
     /// be in for nothing ([`Remark::UnderWay`]), and means where packets that look alike lie there ([`Remark::AtEdges`]).
     pub fn doubt_edges(&mut self, edges: &Edges) {
         let last = self.intervals.len().saturating_sub(1);
-        let ended = |interval: &IntervalFigures| interval.times.map_or(0, |[_, end]| end);
+        // Times may go back, and intervals have none.
+        let mut latest = 0;
+        let ended = self.intervals.iter().map(|interval| {
+            latest = interval.times.map_or(latest, |[_, end]| end.max(latest));
+            latest
+        });
+        let ended: Vec<u64> = ended.collect();
         let mut doubtful = vec![0; self.intervals.len()];
         for time in &edges.doubtful {
-            let place = self.intervals.iter().position(|interval| ended(interval) >= *time);
-            doubtful.get_mut(place.unwrap_or(last)).into_iter().for_each(|packets| *packets += 1);
+            let place = ended.partition_point(|end| end < time).min(last);
+            doubtful.get_mut(place).into_iter().for_each(|packets| *packets += 1);
         }
         let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures).zip(doubtful);
         for (figures, packets) in intervals.chain([(&mut self.overall, edges.doubtful.len() as u64)]) {
@@ -373,7 +379,7 @@ impl Summary {
         let all = crossing.iter().sum::<u64>() / 2;
         if all > 0 {
             for what in [&quantity::LOST, &quantity::SURPLUS, &quantity::MEAN] {
-                self.overall.remark_on(what, Remark::Across(all));
+                self.overall.remark_on(what, Remark::Crossing(all));
             }
         }
     }

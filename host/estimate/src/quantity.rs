@@ -171,6 +171,11 @@ pub enum Remark {
         /// Of how many packets.
         u64,
     ),
+    /// Packets that look alike lie in another interval at the other end.
+    Crossing(
+        /// How many.
+        u64,
+    ),
     /// It is a guess which of packets that look alike both recorders could have.
     AtEdges(
         /// Of how many packets.
@@ -229,6 +234,11 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets look like others of an interval beside theirs, and clocks cut intervals: which are whose is a guess, a loss among them \
                  may be another interval's, and the mean's 95 % interval and bracket reach over what their delays may be"
+            ),
+            Remark::Crossing(packets) => write!(
+                f,
+                "{packets} packets that look like others lie, by their times, in another interval at the other end: each may count as lost in one and as \
+                 gained in the other, and the mean lacks them or others"
             ),
             Remark::AtEdges(packets) => write!(
                 f,
