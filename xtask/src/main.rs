@@ -5,6 +5,7 @@ mod bitstream;
 mod cargo;
 mod check;
 mod cocotb;
+mod everything;
 mod formal;
 mod mutations;
 mod package;
@@ -124,23 +125,7 @@ fn run(task: Task) -> Result<(), Failure> {
             cargo::lint()?;
             cargo::unit_tests()
         }
-        Task::Test => {
-            tools::install(tools::Selection::Test)?;
-            cargo::format()?;
-            supply::notices(true)?;
-            supply::check_licences()?;
-            registers::generate(true)?;
-            cargo::lint()?;
-            cargo::document()?;
-            cargo::test()?;
-            package::run()?;
-            store::check(200_000)?;
-            acceptance::run_all()?;
-            mutations::standing()?;
-            report::check()?;
-            cocotb::run()?;
-            formal::prove(None)
-        }
+        Task::Test => everything::run(),
         Task::Verilog(arguments) => verilog::run(&arguments),
         Task::Registers { check } => registers::generate(check),
         Task::Mutate(arguments) => mutations::run_all(&arguments),

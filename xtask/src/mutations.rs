@@ -254,11 +254,6 @@ pub(crate) fn netlist(configuration: &Configuration, number: usize, seed: u32) -
     }
 }
 
-/// The few mutations of every test, others than those of seed 1.
-pub(crate) fn standing() -> Result<(), Failure> {
-    netlist(&crate::check::small()?, 6, 4)
-}
-
 /// The planted faults, or mutations.
 pub(crate) fn run_all(arguments: &Arguments) -> Result<(), Failure> {
     let Some(number) = arguments.netlist else { return crate::check::mutate() };

@@ -352,7 +352,7 @@ fn whoever_is_silent_or_no_receiver_is_left() {
     });
     let started = Instant::now();
     run(&["exchange", "ask", "--patience", "300ms", &address, SENDER]).told(14, &["silent"]);
-    assert!(started.elapsed().as_secs() < 5);
+    assert!(started.elapsed().as_secs() < 30, "the patience unless asked is 60 s");
     run(&["exchange", "ask", &address, SENDER]).told(18, &["breaks the rules"]);
     silent.join().unwrap();
     // One end's recording is empty; and as intervals there is nothing in common.

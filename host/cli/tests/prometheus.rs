@@ -234,11 +234,11 @@ fn bad_clients_do_no_harm() {
     let mut hold = |clients: Vec<TcpStream>, reading: &mut Reading| {
         intervals += 5;
         reading.wait_for("interval", intervals);
-        is_served_at_once(&address);
+        is_served_beside_others(&address);
         drop(clients);
-        is_served_at_once(&address);
+        is_served_beside_others(&address);
     };
-    is_served_at_once(&address);
+    is_served_beside_others(&address);
     let memory = peak_memory(&reading);
 
     hold(connect(), &mut reading);
@@ -294,11 +294,13 @@ fn bad_clients_do_no_harm() {
     }
 }
 
-fn is_served_at_once(address: &str) {
+/// Without waiting for others: 64 of them at a time, for 5 s each, would take 78 s. A busy machine may lose the first
+/// attempts to connect, and the kernel's next come 1, 3 and 7 s later.
+fn is_served_beside_others(address: &str) {
     let began = Instant::now();
     let (head, body) = scraped(address, "/metrics");
     assert!(head.starts_with("HTTP/1.1 200") && body.ends_with("# EOF\n"), "{head}");
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
 
 /// In KiB.

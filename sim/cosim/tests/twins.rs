@@ -71,12 +71,13 @@ fn lda() {
     checks::lda::check(&toolchain(), &verilog, 32, 200_000, 1).unwrap();
 }
 
+/// `cargo xtask cosim` takes millions of packets.
 #[test]
 fn core() {
     for configuration in configurations() {
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
-        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 40_000, 1).unwrap();
-        assert!(packets >= 40_000);
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 20_000, 1).unwrap();
+        assert!(packets >= 20_000);
     }
 }
 
