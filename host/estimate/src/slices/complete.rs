@@ -25,12 +25,15 @@ impl Completion {
         let (mut known, mut guessed) = (0i128, 0.0);
         let (mut variance, mut squares) = (0.0, 0.0);
         let mut ends = Some((0.0, 0.0));
+        let mut losses = vec![];
         for slice in slices {
             let open = Open::of(slice);
             let sent: i128 = slice.parts.iter().map(|part| part.sum).sum();
             // Times since the slice's start, so that no digits are lost.
             known += slice.received - sent + open.lost_sum + i128::from(open.lost) * i128::from(slice.start);
             guessed += open.lost as f64 * open.mean();
+            let time = slice.start as f64 + open.mean();
+            losses.push(Losses { packets: open.packets(), lost: open.lost as f64, time });
             let own = open.variance(burst);
             variance += own;
             squares += own * own;
@@ -39,6 +42,11 @@ impl Completion {
                 .map(|((low, high), (own_low, own_high))| (low + own_low, high + own_high));
         }
         let packets = received as f64;
+        // So many slices share the error.
+        let freedom =
+            if squares > 0.0 { (variance * variance / squares).max(1.0) * FREEDOM } else { f64::INFINITY };
+        // Single losses come late by chance alone.
+        variance += (2.0 * lateness(&losses)).powi(2) * (1.0 - burst.recip());
         let with = |lost: f64| {
             let whole = known.div_euclid(received.into());
             let rest = known.rem_euclid(received.into()) as f64;
@@ -47,15 +55,32 @@ impl Completion {
         Ok(Completion {
             mean: with(guessed),
             variance: variance / packets / packets,
-            // So many slices share the error.
-            freedom: if squares > 0.0 {
-                (variance * variance / squares).max(1.0) * FREEDOM
-            } else {
-                f64::INFINITY
-            },
+            freedom,
             bracket: ends.map(|(low, high)| Range { lower: with(low), upper: with(high) }),
         })
     }
+}
+
+/// The packets of a slice of which it is not known whether they were lost, and how many were.
+#[derive(Clone, Copy)]
+struct Losses {
+    packets: f64,
+    lost: f64,
+    /// Their mean sending time in nanoseconds.
+    time: f64,
+}
+
+/// By how many nanoseconds the sum of the lost packets' times may be too early. A queue that fills up loses the last packets of each burst: late in
+/// slices, and late in slices of twice the length as well, where it is known by how much.
+fn lateness(losses: &[Losses]) -> f64 {
+    let merged = |pair: &[Losses]| match pair {
+        [a, b] if a.packets + b.packets > 0.0 => {
+            (a.lost * b.packets - b.lost * a.packets) / (a.packets + b.packets) * (a.time - b.time)
+        }
+        _ => 0.0,
+    };
+    // Every slice is in two pairs.
+    losses.windows(2).map(merged).sum::<f64>() / 2.0
 }
 
 /// Degrees of freedom for every slice that shares the error: sending times have an end on both sides, so that sums of few of them
