@@ -161,7 +161,7 @@ fn failure(address: &str, error: &ExchangeError) -> Failure {
     let exit = match error {
         ExchangeError::Connection(_) | ExchangeError::Closed => Exit::Missing,
         ExchangeError::Silent => Exit::NoData,
-        ExchangeError::Apart { .. } => Exit::NotIdentifiable,
+        ExchangeError::Apart { .. } | ExchangeError::NothingInCommon => Exit::NotIdentifiable,
         ExchangeError::Full | ExchangeError::Refused(Refusal::Full) => Exit::Refused,
         ExchangeError::Refused(reason) | ExchangeError::Refuses(reason) => match reason {
             Refusal::Key => Exit::Unauthentic,

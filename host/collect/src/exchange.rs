@@ -30,7 +30,8 @@
 //! where the one behind it has begun. Around the first interval, the one before is looked into as well.
 //! An end's first and last interval, cut by the recording, are left out; so are those of which, by delays that they show, packets may have
 //! passed before a recording began or after it ended. Where delays by the ends' clocks are longer than an interval, either way, not all packets are
-//! looked for where they are, and the interval is void.
+//! looked for where they are, and the interval is void. So is one of whose packets some turn up later, in an interval where nobody looked
+//! for them: they were no lost ones. And so are those at a recording's end of which such a packet might still have come.
 //!
 //! Of packets that look alike on both sides of an edge, one may stand for another: where times do not tell them apart, the mean's bounds reach over
 //! what that may change.
@@ -77,6 +78,7 @@ mod answering;
 mod asking;
 mod channel;
 mod intervals;
+mod overdue;
 
 pub use answering::answer;
 pub use asking::{Asked, Spent, ask};
@@ -183,6 +185,12 @@ pub enum ExchangeError {
         /// The receiver's first interval.
         receiver: Option<u64>,
     },
+    /// Clocks apart, or a path that loses everything.
+    #[error(
+        "in no interval a packet was seen at both ends: either all were lost, or the ends' clocks are apart by more than some intervals; see \
+         whether both recorded the same traffic, set the clocks alike, or take longer intervals"
+    )]
+    NothingInCommon,
 }
 
 fn first(interval: &Option<u64>) -> String {

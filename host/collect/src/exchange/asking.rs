@@ -4,6 +4,7 @@ use super::alike::{Alike, Delays};
 use super::answering::{RELEASE, halves, name, to_symbols};
 use super::channel::{Channel, Said, What};
 use super::intervals::{Intervals, Recorded};
+use super::overdue::{Alone, Overdue};
 use super::{Costs, ExchangeError, Terms, processor_time, table};
 use crate::collector::{Collector, Limits};
 use crate::delays::{SAMPLE, sample};
@@ -21,8 +22,9 @@ use deltaline_model::sketch::synopsis::Hashed;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::authentication::Key;
 use deltaline_model::wire::frame::Role;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{Read, Write};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// What came of asking.
@@ -83,37 +85,61 @@ pub fn ask<S: Read + Write>(
         question: 0,
         previous: None,
         recorded: Recorded::default(),
+        overdue: Overdue::default(),
+        far: BTreeMap::new(),
         spent: Spent::default(),
     };
     let theirs = asker.greet(random)?;
     let ours = asker.intervals.first();
     let apart = ExchangeError::Apart { sender: ours, receiver: theirs };
     // The first ones began before the recordings did.
-    let mut number = match (terms.length, ours, theirs) {
-        (0, ..) => Some(0),
-        (_, Some(ours), Some(theirs)) => ours.max(theirs).checked_add(1),
-        _ => None,
-    };
+    let before = ours.zip(theirs).map(|(ours, theirs)| ours.max(theirs));
+    let mut number =
+        if terms.length == 0 { Some(0) } else { before.and_then(|before| before.checked_add(1)) };
     let mut found = vec![];
     if terms.length == 0 {
         asker.intervals.go_to(0)?;
     }
     while let Some(next) = number {
         let here = if terms.length == 0 { Some(next) } else { asker.intervals.next_from(next)? };
-        let Some(here) = here.filter(|here| terms.length == 0 || asker.intervals.is_whole(*here)) else {
+        let Some(here) = here else { break };
+        asker.look_ahead(next..here)?;
+        number = Some(here);
+        if terms.length > 0 && !asker.intervals.is_whole(here) {
             break;
-        };
+        }
         let Some(evaluation) = asker.interval(here)? else { break };
         found.push((evaluation, here, asker.spent));
         number = here.checked_add(1).filter(|_| terms.length > 0);
     }
-    let Asker { channel, intervals, question, recorded, .. } = asker;
+    if let Some(next) = number {
+        asker.look_ahead(next..u64::MAX)?;
+    }
+    let Asker { channel, intervals, question, recorded, far, .. } = asker;
     // It is known now how far recordings reach.
     let recorded = [intervals.recorded(), recorded];
     let spans = recorded.map(|recorded| recorded.span);
     found.retain(|(evaluation, number, _)| is_recorded(evaluation, *number, terms.length, spans));
+    // Nobody has looked further back than into the interval before the first.
+    let [from, until] = spans[1];
+    let looked = [from.max(before.unwrap_or(0).saturating_mul(terms.length)), until];
+    let farthest = far.values().copied().max_by_key(|delay| delay.unsigned_abs());
+    for (evaluation, number, _) in &mut found {
+        let delay = far.get(number).copied();
+        let delay = delay.or(farthest.filter(|delay| !reaches(looked, *number, terms.length, *delay)));
+        if let Some(delay) = delay.filter(|_| evaluation.result.is_ok()) {
+            let void = Void::Beyond { delay, length: terms.length };
+            (evaluation.result, evaluation.further) = (Err(void.into()), vec![]);
+        }
+    }
     if found.is_empty() {
         return Err(apart);
+    }
+    let has_arrived = |evaluation: &Evaluation| {
+        evaluation.result.as_ref().map_or(true, |(estimate, _)| estimate.delivered > 0)
+    };
+    if terms.length > 0 && !found.iter().any(|(evaluation, ..)| has_arrived(evaluation)) {
+        return Err(ExchangeError::NothingInCommon);
     }
     let silences = recorded.map(|recorded| recorded.silence);
     let mut asked =
@@ -153,6 +179,10 @@ struct Asker<'a, S, F> {
     previous: Option<Previous>,
     /// When the receiver has seen packets, as far as it has read them.
     recorded: Recorded,
+    /// Packets that one end alone has, so far.
+    overdue: Overdue,
+    /// Intervals whose packets were where nobody looked for them, and the delay of such a packet that is farthest from none.
+    far: BTreeMap<u64, i64>,
     /// Of the interval that is spoken of.
     spent: Spent,
 }
@@ -221,6 +251,9 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         let alike = if has_clocks { self.alike(number) } else { vec![] };
         let names: BTreeSet<u64> = alike.iter().map(|alike| name(id.halves_of(alike.hash))).collect();
         let foreign = self.times(number, &difference, &alike)?;
+        if has_clocks {
+            self.look_back(number, &difference, &foreign);
+        }
         let seen_alike = self.seen(number, &names)?;
         self.spent.times = watch.lap();
         let caches = [self.intervals.packets(number), &foreign];
@@ -350,6 +383,46 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         let late = self.relocate(What::FromNext, number, names, &mut difference.only_sent)?;
         self.previous = Some(Previous { number, late: late as u64 });
         Ok((moved + early + late, early as u64))
+    }
+
+    /// Looks for packets that are still missing in intervals in which the sender has sent none, or that are not whole there, the first [`AHEAD`] of these.
+    fn look_ahead(&mut self, intervals: Range<u64>) -> Result<(), ExchangeError> {
+        for number in intervals.take(AHEAD) {
+            if self.terms.length == 0 || !self.overdue.is_waiting() {
+                break;
+            }
+            let Some(interval) = self.tables(number)? else { break };
+            let difference = self.difference(number, &interval)?;
+            if difference.complete {
+                let seen = self.times(number, &difference, &[])?;
+                self.look_back(number, &difference, &seen);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks whether packets that one end alone has in an interval, of which the receiver's were `seen`, are those that the other end alone has in an
+    /// earlier one.
+    fn look_back(&mut self, number: u64, difference: &Difference, seen: &PacketCache) {
+        let id = PacketId::default();
+        let ends = [
+            (Role::Sender, &difference.only_sent, self.intervals.packets(number)),
+            (Role::Receiver, &difference.only_received, seen),
+        ];
+        for (role, only, cache) in ends {
+            let hashes: Vec<u64> = only.iter().map(|halves| id.hash_of(*halves)).collect();
+            let times = cache.all_times(&hashes).unwrap_or_default();
+            for (halves, times) in only.iter().zip(times) {
+                let Some(time) = times.first() else { continue };
+                let alone = Alone { name: name(*halves), number, time: Timestamp::from_nanoseconds(*time) };
+                if let Some((sent, delay)) = self.overdue.note(role, alone) {
+                    let farthest = self.far.entry(sent).or_default();
+                    if delay.unsigned_abs() > farthest.unsigned_abs() {
+                        *farthest = delay;
+                    }
+                }
+            }
+        }
     }
 
     /// Those of these packets that the sender has sent in another interval, each at most as often.
@@ -504,6 +577,17 @@ fn is_recorded(evaluation: &Evaluation, number: u64, length: u64, [sender, recei
     let end = begin + i128::from(length);
     let holds = |[from, until]: [u64; 2], begin, end| i128::from(from) <= begin && end <= i128::from(until);
     holds(receiver, begin + least, end + most) && holds(sender, begin - most, end - least)
+}
+
+/// In so many intervals without packets of the sender, one after the other, packets are looked for that are missing.
+const AHEAD: usize = 16;
+
+/// Whether all packets of an interval that took as long as this, or were as early, arrived in this time.
+fn reaches([from, until]: [u64; 2], number: u64, length: u64, delay: i64) -> bool {
+    let begin = i128::from(number) * i128::from(length);
+    let end = begin + i128::from(length);
+    i128::from(from) <= begin + i128::from(delay.min(0))
+        && end + i128::from(delay.max(0)) <= i128::from(until)
 }
 
 /// Judges an interval anew, whose packets are where they belong although clocks cut it.
