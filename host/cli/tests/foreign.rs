@@ -235,6 +235,26 @@ fn spikes_that_rows_lack_are_marked() {
     assert!(!reason.contains("looked at"), "{reason}");
 }
 
+/// An idle path: all packets take a millisecond, but one in a thousand, which rows seldom hold. An interval without width is no certain mean.
+#[test]
+fn rows_of_one_delay_do_not_pass_for_all_packets() {
+    for seed in 0..10 {
+        let mut random = Random(2000 + seed);
+        let delay = |random: &mut Random| if random.unit() < 0.001 { 2e7 } else { 1e6 };
+        let stream = Stream::of(&mut random, 10_000, 0.01, Random::bits, delay);
+        let all = stream.measure(&["--seed", &seed.to_string()])["overall"].clone();
+        let [low, high] = range(&all["mean_ci95_ns"]);
+        let reason = all["reason"].as_str().unwrap();
+        assert!(low < high || reason.contains("mean_ns, std_ns: ") || reason.contains("mean_ns: "), "{all}");
+        assert!(holds([low, high], stream.mean()) || reason.contains("mean_ns"), "{all}");
+    }
+    // Nothing lost: the mean is exact, and nothing is to be said.
+    let stream = Stream::of(&mut Random(7), 3000, 0.0, Random::bits, |_| 1e6);
+    let all = stream.measure(&[])["overall"].clone();
+    assert_eq!(range(&all["mean_ci95_ns"]), [1e6, 1e6]);
+    assert!(!all["reason"].to_string().contains("mean_ns"), "{all}");
+}
+
 #[test]
 fn look_alikes_are_no_edges_and_no_estimate_of_loss() {
     for seed in 1..=8 {

@@ -243,7 +243,20 @@ pub enum Doubt {
         /// The end.
         role: Role,
     },
+    /// The ends date it differently.
+    #[error(
+        "the ends date this interval {} apart: either their clocks are, and delays mean nothing, or an end's control frames are of an earlier \
+         time than the other's, and losses mean nothing either; set the clocks, and see whether somebody replays control frames",
+        duration(*.seconds as f64 * 1e9)
+    )]
+    DatedApart {
+        /// By so many seconds.
+        seconds: u64,
+    },
 }
+
+/// From how many seconds on the dates of an interval's two reports are apart: no packet takes as long.
+pub(crate) const APART: u64 = 60;
 
 /// The unit of most recordings' times, in nanoseconds; clocks of points have smaller ones.
 const ORDINARY_UNIT: u64 = 1000;

@@ -7,7 +7,8 @@
 //!
 //! Where nothing proves a surplus, the net loss is the loss. Where rows or totals prove one, let d_i be what row i lost less what it
 //! gained, l packets lost and s gained in all m rows of a bank together, scattered by chance. Then d_i has the variance (l + s) / m,
-//! and sum (d_i - mean)^2 m / (m - 1) estimates the bank's l + s, with the variance 2 (l + s)^2 / (m - 1). The sum of all
+//! and sum (d_i - mean)^2 m / (m - 1) estimates the bank's l + s, with the variance 2 (l + s)^2 / (m - 1): of an estimate that was
+//! found, the variance is 2 / (m - 5) of its square, which few rows make more of. The sum of all
 //! banks over the share p of packets that they hold is that of the interval, with (l + s) (1 - p) / p^2 more variance for which
 //! packets were sampled; half of it more or less half of the net loss are the packets lost and gained. What rows prove packet for
 //! packet is a *least* number of both. Where a surplus is proven and no rows show how large it is, neither number is known.
@@ -36,9 +37,6 @@ pub struct Balance {
     /// Why it is not known how many were lost and gained, if so.
     unknown: Option<Reason>,
 }
-
-/// Rows with a surplus from which on their spread may say that losses hide among them.
-const ENOUGH_ROWS: usize = 16;
 
 /// What a number of lost or gained packets rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,15 +88,15 @@ impl Balance {
             let freedom = (rows - 1.0).max(1.0);
             let both = (squares - sum * sum / rows) * rows / freedom;
             spread += both;
-            spread_variance += 2.0 * both * both / freedom;
+            spread_variance += 2.0 * both * both / (freedom - 4.0).max(1.0);
         }
         // What rows prove of one kind, the totals prove of the other.
         let lost = short.max(add_signed(surplus, balance.net)).max(balance.lost_least);
         balance.lost_least = lost;
         balance.surplus_least = add_signed(lost, balance.net.saturating_neg());
         let sampled: u64 = observation.sender.iter().map(|cell| u64::from(cell.count())).sum();
-        // Where many rows have gained, none may be left that shows a loss: it is in the spread alone.
-        let hides_losses = rows_gained >= ENOUGH_ROWS && 10 * rows_gained > rows_filled;
+        // Where many of the rows have gained, none may be left that shows a loss: it is in the spread alone.
+        let hides_losses = 10 * rows_gained > rows_filled;
         if balance.surplus_least > 0 && (balance.lost_least > 0 || hides_losses) && sampled > 0 {
             let share = (sampled as f64 / observation.sent as f64).min(1.0);
             let lost = ((spread / share + balance.net as f64) / 2.0).min(observation.sent as f64);

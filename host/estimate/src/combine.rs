@@ -206,7 +206,7 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
             };
             Ok((each.mean?, deviation))
         })
-        .and_then(|strata| overall_deviation(&strata).without_rounding()),
+        .and_then(|strata| overall_deviation(&strata)?.without_rounding()),
         paper_deviation: strata(intervals, |each| {
             Some((each.mean.ok()?.nanoseconds, each.paper_second_moment.ok()?))
         })
@@ -308,14 +308,17 @@ fn overall_mean(strata: &[Stratum<(Mean, Method)>]) -> Mean {
     Mean { nanoseconds: weighted(strata, |(mean, _)| mean.nanoseconds), uncertainty, bounds }
 }
 
-fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Deviation {
+fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Result<Deviation, Reason> {
     let noise_of = |mean: &Mean| mean.variance().map_or(0.0, |(variance, _)| variance);
     let centre = weighted(strata, |(mean, _)| mean.nanoseconds);
     let within = weighted(strata, |(_, deviation)| deviation.nanoseconds.powi(2));
     let between = weighted(strata, |(mean, _)| (mean.nanoseconds - centre).powi(2));
     let noise: f64 = strata.iter().map(|(weight, (mean, _))| weight * (1.0 - weight) * noise_of(mean)).sum();
-    // At least zero but for rounding.
     let variance = (within + between - noise).max(0.0);
+    // Means that few rows tell so badly that more is taken off for their errors than there is.
+    if variance == 0.0 && noise > 0.0 {
+        return Err(Reason::FewRows);
+    }
     let of_interval = |(weight, (mean, deviation)): &Stratum<(Mean, Deviation)>| {
         let freedom = deviation.degrees_of_freedom;
         let own = weight * deviation.nanoseconds.powi(2) * (2.0 / freedom).sqrt();
@@ -325,12 +328,12 @@ fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Deviation {
         own * own + shift * shift + 2.0 * correlation * own * shift
     };
     let error: f64 = strata.iter().map(of_interval).sum();
-    Deviation {
+    Ok(Deviation {
         rows: strata.iter().map(|(_, (_, deviation))| deviation.rows).sum(),
         rounding: strata.iter().fold(Rounding::default(), |all, (_, (_, each))| all.max(each.rounding)),
         nanoseconds: variance.sqrt(),
         degrees_of_freedom: if error > 0.0 { 2.0 * variance * variance / error } else { f64::INFINITY },
-    }
+    })
 }
 
 fn overall_paper_deviation(strata: &[Stratum<(f64, f64)>]) -> Result<f64, Reason> {

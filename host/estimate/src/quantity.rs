@@ -143,6 +143,8 @@ pub enum Remark {
     },
     /// Few packets of a heavy tail make up most of the spread.
     HeavyTail,
+    /// All packets in rows took the same time.
+    Constant,
     /// What rows show lies outside of what is certain.
     Outside,
     /// Single packets beside the rows have delays far beyond those in rows.
@@ -216,6 +218,9 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} of {of} packets that were looked at came more than once or look like others, and took other times than the rest: \
                  this is rather the number of the rest, and that of all differs by more than a quarter of the 95 % interval"
+            ),
+            Remark::Constant => f.write_str(
+                "all packets in rows took the same time: those outside of rows may have taken any other, and how many did no row shows",
             ),
             Remark::Outside => f.write_str(
                 "rows show a mean outside of what is certain, and it was moved into it: if rows lack some of the tail, the 95 % interval holds less often",
@@ -419,6 +424,7 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
     let strained =
         deviation.ok().filter(|each| is_sampled && each.strains_the_mean(overall.effective_samples));
+    let constant = is_sampled && range.is_ok_and(|range| range.lower == range.upper);
     let outside = mean.is_ok_and(|mean| mean.strains_its_bounds(Confidence::P95));
     let deviation_range = deviation.and_then(|deviation| deviation.range(Confidence::P95));
     let ends = |range: Range| [range.lower, range.upper];
@@ -447,12 +453,14 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
                     true => Remark::FewSamples,
                     false => Remark::HeavyTail,
                 })
+                .or(constant.then_some(Remark::Constant))
                 .or(outside.then_some(Remark::Outside)),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
         },
         Quantity::bounds(&BRACKET, trusted().and(overall.bracket)),
         Quantity {
             range: Some(deviation_range.map(ends)),
+            remark: constant.then_some(Remark::Constant),
             ..Quantity::new(&DEVIATION, deviation.map(|deviation| Number::Real(deviation.nanoseconds)))
         },
         Quantity::of(&PAPER_DEVIATION, trusted().and(overall.paper_deviation), |deviation| deviation),
@@ -535,14 +543,15 @@ pub fn look_for_unsampled(quantities: &mut [Quantity], delays: &[i64]) {
     let is_far = |delay: &&i64| (**delay as f64 - mean).abs() > FAR * deviation.max(1.0);
     let far: Vec<f64> = delays.iter().filter(is_far).map(|delay| *delay as f64 - mean).collect();
     let change = far.iter().sum::<f64>() / delays.len().max(1) as f64;
-    if lower == upper || change.abs() <= (upper - lower) / 4.0 {
+    let is_exact = lower == upper && find(&MEAN).is_some_and(|each| each.remark != Some(Remark::Constant));
+    if is_exact || change.abs() <= (upper - lower) / 4.0 {
         return;
     }
     let remark = Remark::Unsampled { packets: far.len() as u64, of: delays.len() as u64 };
     let is_either =
         |each: &&mut Quantity| [&MEAN, &DEVIATION].into_iter().any(|what| std::ptr::eq(each.what, what));
     for each in quantities.iter_mut().filter(is_either).filter(|each| matches!(each.range, Some(Ok(_)))) {
-        each.remark = each.remark.or(Some(remark));
+        each.remark = each.remark.filter(|remark| *remark != Remark::Constant).or(Some(remark));
     }
 }
 
@@ -731,6 +740,27 @@ mod tests {
         let quantity = Quantity::of(&DEVIATION, value, |value| value);
         assert_eq!(quantity.remark, Some(Remark::Missing(2)));
         assert_eq!(Quantity::of(&DEVIATION, Err(Reason::NoInterval), |value: f64| value).remark, None);
+    }
+
+    #[test]
+    fn one_delay_in_all_rows_is_remarked_on_unless_all_packets_are_in_rows() {
+        let cell = |sum| Cell { count: 2, sum, digest: 0 };
+        let of = |received| {
+            let (sender, receiver) = ([cell(0); 200], [cell(20); 200]);
+            let observation =
+                Observation { rows: 200, sender: &sender, receiver: &receiver, sent: received, received };
+            of_delays(&combine(&[estimate(&observation).unwrap()]), None)
+        };
+        let remarks = |quantities: &[Quantity]| {
+            [&MEAN, &DEVIATION].map(|what| quantities.iter().find(|each| each.what == what).unwrap().remark)
+        };
+        assert_eq!(remarks(&of(400)), [None; 2]);
+        let mut sampled = of(500);
+        assert_eq!(remarks(&sampled), [Some(Remark::Constant); 2]);
+        // Where single packets show others, this is said instead.
+        let delays: Vec<i64> = (0..400).map(|number| if number == 7 { 1000 } else { 10 }).collect();
+        look_for_unsampled(&mut sampled, &delays);
+        assert_eq!(remarks(&sampled), [Some(Remark::Unsampled { packets: 1, of: 400 }); 2]);
     }
 
     #[test]

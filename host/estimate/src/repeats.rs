@@ -74,8 +74,10 @@ pub fn look_for_repeats(quantities: &mut [Quantity], once: &[i64], repeated: &[i
             _ => spread,
         };
         let value = value.to_f64();
-        let is_mild =
-            matches!(each.remark, None | Some(Remark::HeavyTail | Remark::FewSamples | Remark::Outside));
+        let is_mild = matches!(
+            each.remark,
+            None | Some(Remark::HeavyTail | Remark::FewSamples | Remark::Constant | Remark::Outside)
+        );
         if is_mild
             && (of_all - of_once).abs() > width / 4.0
             && (value - of_all).abs() > (value - of_once).abs()

@@ -195,6 +195,33 @@ fn frames_of_numbers_that_come_again_are_dated_back() {
     }
 }
 
+/// A report of one end's earlier start meets that of the other end's next one: signed frames that somebody has kept, or those of a network that did.
+#[test]
+fn reports_of_different_days_are_doubted() {
+    let (old, new) = (later_run(0, 8, 7, 100), later_run(0, 8, 7, 86_500));
+    for (sender, receiver, apart) in
+        [(&old, &new, Some(86_400)), (&new, &old, Some(86_400)), (&new, &new, None)]
+    {
+        let mut collector = prompt();
+        let mut found = vec![];
+        for number in 0..8 {
+            collector.push(&sender[2 * number]);
+            collector.push(&receiver[2 * number + 1]);
+            found.extend(collector.take_settled());
+        }
+        found.extend(collector.take_settled());
+        assert_eq!(found.len(), 8);
+        for interval in found.iter().filter(|interval| interval.void.is_none()) {
+            let doubts = interval.doubts.iter().filter_map(|doubt| match doubt {
+                Doubt::DatedApart { seconds } => Some(*seconds),
+                _ => None,
+            });
+            assert_eq!(doubts.collect::<Vec<_>>(), apart.into_iter().collect::<Vec<_>>());
+        }
+        assert!(found.iter().filter(|interval| interval.void.is_none()).count() >= 7);
+    }
+}
+
 /// A point that starts again while its clock is behind dates back what nobody doubts: its boot epoch says that it is new.
 #[test]
 fn a_start_with_an_earlier_clock_is_not_dated_back() {

@@ -5,7 +5,7 @@ use super::limits::Limits;
 use super::passed::Passed;
 use super::{LAG, MANY_REPLAYED};
 use crate::pair::Interval;
-use crate::verdict::{self, Doubt, Expected, Refused, Void};
+use crate::verdict::{self, APART, Doubt, Expected, Refused, Void};
 use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::frame::{Header, Role};
 use std::collections::{BTreeMap, VecDeque};
@@ -309,7 +309,8 @@ impl Segment {
         self.pending.len() > LAG || (is_over(0) && is_over(1))
     }
 
-    /// Takes down the times of an interval, and doubts those before what the same start of the same end has reported.
+    /// Takes down the times of an interval, and doubts those before what the same start of the same end has reported, and those of the two ends that are
+    /// far apart.
     fn follow_times(&mut self, entry: &Entry) -> Vec<Doubt> {
         let starts: Vec<(usize, u32)> = entry.reported_epochs().collect();
         let mut doubts = vec![];
@@ -324,6 +325,13 @@ impl Segment {
                 }
                 _ => self.times[role] = Some(time),
             }
+        }
+        if let [Some(sender), Some(receiver)] = entry.times()
+            && let seconds = sender.seconds.abs_diff(receiver.seconds)
+            && sender.base == receiver.base
+            && seconds >= APART
+        {
+            doubts.push(Doubt::DatedApart { seconds });
         }
         doubts
     }

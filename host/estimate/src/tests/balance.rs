@@ -104,3 +104,26 @@ fn estimates_are_unbiased_and_their_intervals_hold() {
         binomial(held, TRIALS, 0.95);
     }
 }
+
+/// Where most rows have gained, none shows a loss: that some hide is said, and how many may.
+#[test]
+fn losses_hide_in_few_rows_that_gained() {
+    const TRIALS: u64 = 1_000;
+    for (seed, rows, lost, gained) in [(4, 8, 0, 40), (5, 8, 25, 90), (6, 8, 5, 300), (7, 16, 30, 100)] {
+        let random = &mut Generator::new(seed);
+        let mut held = 0;
+        for _ in 0..TRIALS {
+            let sender = vec![(1000, 0); rows];
+            let mut receiver = sender.clone();
+            (0..lost).for_each(|_| receiver[random.hash() as usize % rows].0 -= 1);
+            (0..gained).for_each(|_| receiver[random.hash() as usize % rows].0 += 1);
+            let balance = balance(&sender, &receiver);
+            assert_eq!(balance.basis(), Basis::Estimated);
+            let [low, high] = balance.lost_range(Confidence::P95).unwrap();
+            held += u64::from(low <= f64::from(lost) && f64::from(lost) <= high);
+        }
+        println!("{rows} rows, {lost} lost, {gained} gained: {held} of {TRIALS}");
+        // Of eight rows, a variance has seven degrees of freedom, and no normal distribution.
+        assert!(held > 880, "{rows} rows, {lost} lost, {gained} gained: {held} of {TRIALS}");
+    }
+}

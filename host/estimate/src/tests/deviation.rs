@@ -13,7 +13,7 @@
 
 use super::moments;
 use super::monte_carlo::{Generator, measure};
-use crate::{Confidence, Deviation, Estimate, combine};
+use crate::{Confidence, Deviation, Estimate, Mean, Reason, Skew, Uncertainty, combine};
 
 /// A delay in nanoseconds.
 type Delay = fn(&mut Generator) -> f64;
@@ -154,5 +154,24 @@ fn intervals_of_differing_length_and_spread_hold_their_deviation_together() {
         }
         let least = 0.95 - 4.0 * (0.05 * 0.95 / TRIALS as f64).sqrt();
         assert!(coverage.share() > least, "{rows} rows: {coverage:?}");
+    }
+}
+
+/// Two intervals of which one's mean is hardly known: more is taken off for its error than there is, and that is no deviation of zero.
+#[test]
+fn a_deviation_that_is_less_than_its_error_is_refused() {
+    let random = &mut Generator::new(31);
+    let mut interval = || {
+        let delays = [(); 500].map(|()| (1e5 + 2e4 * random.normal()) as i64);
+        let packets = delays.map(|delay| (random.uniform() > 0.2).then_some(delay));
+        measure(&packets, &[0], 64, random)
+    };
+    let (known, mut unknown) = (interval(), interval());
+    assert!(combine(&[known, unknown]).deviation.is_ok());
+    for (standard_error, expected) in [(1e3, None), (1e6, Some(Reason::FewRows))] {
+        let uncertainty =
+            Uncertainty::Sampled { standard_error, degrees_of_freedom: 3.0, skew: Skew::default() };
+        unknown.mean = unknown.mean.map(|mean| Mean { uncertainty, ..mean });
+        assert_eq!(combine(&[known, unknown]).deviation.err(), expected);
     }
 }
