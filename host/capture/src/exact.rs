@@ -75,8 +75,8 @@ pub struct Matched {
     pub postponed: u64,
     /// Measured packets of the receiver that were never sent.
     pub receiver_only: u64,
-    /// Packets that arrived before they were sent.
-    pub negative: u64,
+    /// Of those packets that look like no other ones.
+    pub unlike: Unlike,
     /// As [`crate::matching::Matching::reordered`].
     pub reordered: u64,
     /// As [`crate::matching::Matching::reordered_overall`].
@@ -85,6 +85,34 @@ pub struct Matched {
     pub sender: End,
     /// Counts at the receiver.
     pub receiver: End,
+}
+
+/// Packets that arrived and look like no other ones: whose delays are no guess.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unlike {
+    /// How many.
+    pub packets: u64,
+    /// How many of them arrived before they were sent.
+    pub negative: u64,
+    /// The least of their delays in nanoseconds, if it is negative, else zero.
+    pub least: i64,
+}
+
+impl Unlike {
+    /// Counts those of these delays.
+    pub fn of(delays: impl Iterator<Item = (i64, Likeness)>) -> Self {
+        let mut counted = Unlike::default();
+        delays.for_each(|(delay, likeness)| counted.count(delay, likeness));
+        counted
+    }
+
+    fn count(&mut self, delay: i64, likeness: Likeness) {
+        if !likeness.is_alike() {
+            self.packets += 1;
+            self.negative += u64::from(delay < 0);
+            self.least = self.least.min(delay);
+        }
+    }
 }
 
 /// Takes two captures and matches them.
@@ -229,14 +257,14 @@ impl Matcher {
             by_sender.push(sent(index, time, what, [arrival, rank], likeness))?;
             rank += u64::from(is_certain);
         }
-        let Cut { overall, intervals, postponed, negative } =
+        let Cut { overall, intervals, postponed, unlike } =
             cut(by_sender.sorted()?, sender_end.packets, length)?;
         let matched = Matched {
             overall,
             intervals,
             postponed,
             receiver_only,
-            negative,
+            unlike,
             reordered,
             reordered_overall,
             sender: sender_end,
@@ -389,7 +417,7 @@ struct Cut {
     overall: Truth,
     intervals: Vec<Truth>,
     postponed: u64,
-    negative: u64,
+    unlike: Unlike,
 }
 
 /// Cuts the sender's packets, which come in their order, wherever an end is due and no packet overtakes it.
@@ -398,7 +426,7 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
         return Err(CutError::NoLength.into());
     }
     let (mut overall, mut interval) = (Tally::default(), Tally::default());
-    let (mut intervals, mut postponed, mut negative) = (vec![], 0, 0);
+    let (mut intervals, mut postponed, mut unlike) = (vec![], 0, Unlike::default());
     // Ends that are wanted and not put yet, by the place where they are wanted; and how many have been wanted.
     let (mut wanted, mut all): (VecDeque<u64>, u64) = (VecDeque::new(), 0);
     let mut put = |wanted: &mut VecDeque<u64>, place: u64, interval: &mut Tally| {
@@ -430,8 +458,8 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
                     behind = behind.max(rank + 1);
                 }
                 let delay = delay_between(time, arrival);
-                negative += u64::from(delay < 0);
                 let likeness = Likeness::from_byte(record[SENT - 1]);
+                unlike.count(delay, likeness);
                 [&mut overall, &mut interval].into_iter().for_each(|tally| tally.received(delay, likeness));
             }
             LOST => [&mut overall, &mut interval].into_iter().for_each(Tally::lost),
@@ -440,7 +468,7 @@ fn cut(mut packets: Sorted<SENT>, count: u64, length: Option<u64>) -> Result<Cut
     }
     put(&mut wanted, count, &mut interval);
     intervals.push(interval.truth());
-    Ok(Cut { overall: overall.truth(), intervals, postponed, negative })
+    Ok(Cut { overall: overall.truth(), intervals, postponed, unlike })
 }
 
 fn sent(index: u64, time: u64, what: u8, [arrival, rank]: [u64; 2], likeness: Likeness) -> [u8; SENT] {

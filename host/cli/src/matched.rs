@@ -10,6 +10,7 @@ use crate::progress::{Progress, working};
 use crate::recordings::{Recordings, remark_on_nothing_wanted};
 use crate::report::duration;
 use deltaline_capture::edges::{Edges, Identities, edges};
+use deltaline_capture::exact::Unlike;
 use deltaline_capture::matching::{End, Matching, Observations, Pair, match_exactly, reordering};
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::{Cuts, Span, crossing};
@@ -116,10 +117,8 @@ impl Matched {
 
     /// What is to be said of packets that arrived before they were sent.
     pub(crate) fn remark_on_negative_delays(&self) -> Option<String> {
-        let pairs = &self.matching.pairs;
-        let negative = pairs.iter().filter(|pair| pair.delay < 0);
-        let least = negative.clone().map(|pair| pair.delay).min()?;
-        remark_on_negative_delays(negative.count() as u64, pairs.len() as u64, least)
+        let delays = self.matching.pairs.iter().map(|pair| (pair.delay, pair.likeness));
+        remark_on_negative_delays(Unlike::of(delays))
     }
 
     /// When each packet that arrived was sent, in nanoseconds since the Unix epoch, and its delay.
@@ -202,8 +201,8 @@ pub(crate) fn remark_on_postponed(postponed: u64, average: u64) -> Option<String
     })
 }
 
-/// What is to be said of packets that arrived before they were sent, the one with the `least` delay first of all.
-pub(crate) fn remark_on_negative_delays(negative: u64, packets: u64, least: i64) -> Option<String> {
+/// What is to be said of packets that arrived before they were sent. Of those that look alike it is a guess which is which.
+pub(crate) fn remark_on_negative_delays(Unlike { packets, negative, least }: Unlike) -> Option<String> {
     (negative > 0).then(|| {
         format!(
             "{negative} of {packets} packets arrived before they were sent: the receiver's clock is behind the sender's \

@@ -266,11 +266,11 @@ pub(crate) fn each_packet(
 
 /// Whether the two captures fit together.
 fn judge(matched: &Matched, overall: &Exact) -> (Exit, Vec<String>) {
-    let &Matched { receiver_only, negative, .. } = matched;
-    let Some(delay) = overall.delay else {
+    let &Matched { receiver_only, unlike, .. } = matched;
+    if overall.delay.is_none() {
         return (Exit::NotIdentifiable, vec!["no packet was received, so that there is no delay".into()]);
-    };
-    if 2 * negative > overall.received && receiver_only > overall.lost {
+    }
+    if 2 * unlike.negative > unlike.packets && receiver_only > overall.lost {
         let message = format!(
             "most packets arrived before they were sent, and more were only received ({receiver_only}) than only \
              sent ({}): the two files seem to be swapped; give the sender's capture first",
@@ -278,7 +278,7 @@ fn judge(matched: &Matched, overall: &Exact) -> (Exit, Vec<String>) {
         );
         return (Exit::Ends, vec![message]);
     }
-    let remark = remark_on_negative_delays(negative, overall.received, delay.least);
+    let remark = remark_on_negative_delays(unlike);
     let exit = match overall.mean(Stamps::default()) {
         Err(Reason::Guessed) => Exit::NotIdentifiable,
         _ => Exit::Done,

@@ -5,8 +5,15 @@
 //! are; a pair of constant delay in which a clock runs fast is. So are flows, exact numbers and control frames alone, as far as these show it. What is said of the deviation stays true. Order: the numbers
 //! of exact matching, with and without intervals, and in recordings that are reordered on purpose.
 
+#![allow(clippy::unwrap_used)]
+
+use crate::common::reading::{lines, of};
 use crate::common::{Folder, RECEIVER, Run, SENDER, packets, run};
 use deltaline_capture::Packet;
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
+use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
+use deltaline_model::wire::frame::Role;
 use serde_json::Value;
 
 /// Measures these recordings.
@@ -257,6 +264,54 @@ fn from_frames(folder: &Folder, ends: &[Vec<Packet>; 2], options: &[&str]) -> [V
     let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_default());
     let interval = lines.find(|line| line["event"] == "interval" && line["interval"] == 0);
     [run(&["decode", "--json", &frames]).json()["overall"].clone(), interval.unwrap_or_default()]
+}
+
+/// Two points' control frames of two intervals, which end at this Unix time and a second later, as they come then.
+fn dated(seconds: u64) -> Vec<Packet> {
+    let settings = Settings { rows: 64, prefixes: &[0], digest: true, ..Settings::default() };
+    let configuration = Configuration::new(settings).unwrap();
+    let mut points = [Role::Sender, Role::Receiver].map(|role| MeasurementPoint::new(&configuration, role));
+    let mut frames = vec![];
+    for seconds in [seconds, seconds + 1] {
+        for (delay, point) in points.iter_mut().enumerate() {
+            point.set_time(Some(AbsoluteTime { base: TimeBase::Unix, seconds }));
+            for number in 0..100 {
+                let mut packet = [0; 50];
+                packet[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 36]);
+                packet[23] = 17;
+                packet[42..].copy_from_slice(&(seconds << 32 | number).to_be_bytes());
+                point.observe(&packet, Timestamp::from_nanoseconds(1000 * number + 500 * delay as u64));
+            }
+            point.end_interval(IntervalEnd::Delimiter, |frame| {
+                let (timestamp, length) = (seconds * 1_000_000_000, frame.len() as u32);
+                frames.push(Packet { timestamp, length, interface: 0, data: frame.to_vec() });
+            });
+        }
+    }
+    frames
+}
+
+/// Somebody keeps control frames, and sends them when they are wanted: `read` shows when they came.
+#[test]
+fn control_frames_of_another_day_are_doubted() {
+    let folder = Folder::new();
+    let frames = dated(1_767_225_600);
+    for (by, doubt) in [
+        (0, ""),
+        (60_000_000_000, ""),
+        (86_400_000_000_000, "before its control frames came"),
+        (-3_600_000_000_000, "after its control frames came"),
+    ] {
+        let mut sent = frames.clone();
+        sent.iter_mut().for_each(|frame| frame.timestamp = frame.timestamp.saturating_add_signed(by));
+        let read = lines(&run(&["read", "--json", &folder.frames("control.pcapng", &sent)]).output);
+        let intervals = of(&read, "interval");
+        assert_eq!(intervals.len(), 2);
+        for interval in intervals {
+            let said = interval["clock_doubt"].as_str().unwrap_or_default();
+            assert!(said.contains(doubt) && said.is_empty() == doubt.is_empty(), "{by}: {interval}");
+        }
+    }
 }
 
 #[test]

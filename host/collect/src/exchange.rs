@@ -54,6 +54,8 @@
 //! | what an answering end says of an interval | [`MOST_ANSWERED`] words, [`MOST_QUESTIONS`] answers |
 //! | symbols | [`MOST_SYMBOLS`](deltaline_estimate::difference::MOST_SYMBOLS) of an interval |
 //! | packets in memory | [`MOST_HELD`] of each end, in four intervals |
+//! | packets that one end alone has, whose other end may still come | 2^20 at the asking end |
+//! | intervals in which the sender is silent, one after the other, that are asked for these | 16 |
 //!
 //! # Test plan
 //!

@@ -17,7 +17,7 @@ use crate::feed::{Event, Feed, FeedError, Source};
 use crate::pair::Interval;
 use crate::summary::IntervalFigures;
 use crate::truth::Exact;
-use crate::verdict::Void;
+use crate::verdict::{Void, misdated};
 use deltaline_model::board::{Command, Identity, Truth, VERSION};
 use deltaline_model::time::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
@@ -505,7 +505,10 @@ impl Follower {
             self.happened.push(Happening::Partial { segment, number });
             return;
         }
-        let evaluation = Evaluation::of(interval);
+        let reported = self.reported(interval.heard);
+        let mut evaluation = Evaluation::of(interval);
+        let came = reported.map(|nanoseconds| nanoseconds / 1_000_000_000);
+        evaluation.doubts.extend(came.and_then(|came| misdated(interval, came)));
         let known = self.segments.entry(segment).or_default();
         // Numbers are compared modulo 2^32, as the collector does.
         match known.last.map(|last| (last, number.wrapping_sub(last) as i32)) {
@@ -519,7 +522,7 @@ impl Follower {
         known.last = Some(number);
         known.first_packet = known.first_packet.or_else(|| evaluation.span().map(|(first, _)| first));
         let mut figures = IntervalFigures::new(&evaluation, known.first_packet);
-        figures.reported = self.reported(interval.heard);
+        figures.reported = reported;
         if let Some(exact) = self.board.truth(number) {
             figures.figures = figures.figures.beside(&exact);
         }

@@ -3,11 +3,13 @@
 //! A report speaks for itself (whole, cut by a delimiter, not saturated), the two together (same configuration, same
 //! prefix lengths, same mixing), and all reports of a segment so far (the ends refused the same interval ends).
 
+use crate::pair::Interval;
 use crate::report::{Report, Table, Times};
 use crate::text::duration;
 use deltaline_estimate::WRONG_BY;
 use deltaline_model::configuration::Configuration;
 use deltaline_model::point::TOTAL_BITS;
+use deltaline_model::time::{AbsoluteTime, TimeBase};
 use deltaline_model::wire::frame::{FrameError, Header, Role};
 use thiserror::Error;
 
@@ -243,6 +245,19 @@ pub enum Doubt {
         /// The end.
         role: Role,
     },
+    /// An end dates it otherwise than when its control frames came.
+    #[error(
+        "the {role} dates this interval {} {} its control frames came: either its clock is set wrong, or these are control frames of another time, which \
+         somebody sends again", duration(*.by as f64 * 1e9), if *.is_ahead { "after" } else { "before" }
+    )]
+    Misdated {
+        /// The end.
+        role: Role,
+        /// By so many seconds.
+        by: u64,
+        /// It is dated later than they came.
+        is_ahead: bool,
+    },
     /// The ends date it differently.
     #[error(
         "the ends date this interval {} apart: either their clocks are, and delays mean nothing, or an end's control frames are of an earlier \
@@ -253,6 +268,25 @@ pub enum Doubt {
         /// By so many seconds.
         seconds: u64,
     },
+}
+
+/// By how many seconds an interval may be dated before or after its control frames came: a drain, a leap second, a clock that nobody disciplines.
+const MISDATED: u64 = 600;
+/// What International Atomic Time is ahead of Unix time, since 2017, in seconds.
+const LEAP_SECONDS: u64 = 37;
+
+/// Which end's dates of an interval are not those at which its frames came, in seconds since the Unix epoch.
+pub(crate) fn misdated(interval: &Interval, came: u64) -> Option<Doubt> {
+    let ends = [(Role::Sender, &interval.sender), (Role::Receiver, &interval.receiver)];
+    let mut dated = ends.into_iter().filter_map(|(role, report)| Some((role, report.as_ref()?.time?)));
+    dated.find_map(|(role, AbsoluteTime { base, seconds })| {
+        let seconds = match base {
+            TimeBase::Tai => seconds.saturating_sub(LEAP_SECONDS),
+            TimeBase::Unix => seconds,
+        };
+        let by = seconds.abs_diff(came);
+        (by >= MISDATED).then_some(Doubt::Misdated { role, by, is_ahead: seconds > came })
+    })
 }
 
 /// From how many seconds on the dates of an interval's two reports are apart: no packet takes as long.

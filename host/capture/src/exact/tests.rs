@@ -78,7 +78,7 @@ proptest! {
             intervals: truths,
             postponed: postponed as u64,
             receiver_only: matching.receiver_only.len() as u64,
-            negative: matching.pairs.iter().filter(|pair| pair.delay < 0).count() as u64,
+            unlike: Unlike::of(matching.pairs.iter().map(|pair| (pair.delay, pair.likeness))),
             reordered: matching.reordered,
             reordered_overall: matching.reordered_overall,
             sender: matching.sender,

@@ -2,6 +2,7 @@
 
 use super::tests::{SETTINGS, end, live, numbers_and_voids, observe, point, prompt, rewritten};
 use super::*;
+use crate::verdict::misdated;
 use deltaline_model::configuration::Settings;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::Cell;
@@ -220,6 +221,26 @@ fn reports_of_different_days_are_doubted() {
         }
         assert!(found.iter().filter(|interval| interval.void.is_none()).count() >= 7);
     }
+}
+
+/// Control frames that somebody has kept, and sends to one who has seen none of them: each is as it was signed, but for when it comes.
+#[test]
+fn control_frames_of_another_time_are_doubted() {
+    // The first second of 2026.
+    let (unix, atomic) = (1_767_225_600, 1_767_225_637);
+    let mut collector = prompt();
+    later_run(0, 1, 7, atomic).iter().for_each(|frame| collector.push(frame));
+    let interval = collector.take_settled().remove(0);
+    let role = Role::Sender;
+    for came in [unix - 599, unix, unix + 599] {
+        assert_eq!(misdated(&interval, came), None, "{came}");
+    }
+    let (early, late) = (misdated(&interval, unix - 600), misdated(&interval, unix + 86_400));
+    assert_eq!(early, Some(Doubt::Misdated { role, by: 600, is_ahead: true }));
+    assert_eq!(late, Some(Doubt::Misdated { role, by: 86_400, is_ahead: false }));
+    let mut undated = prompt();
+    run(SMALL, 0, 1, 0).iter().for_each(|frame| undated.push(frame));
+    assert_eq!(misdated(&undated.take_settled()[0], unix), None);
 }
 
 /// A point that starts again while its clock is behind dates back what nobody doubts: its boot epoch says that it is new.
