@@ -80,6 +80,7 @@ mod answering;
 mod asking;
 mod channel;
 mod intervals;
+mod judging;
 mod overdue;
 
 pub use answering::answer;

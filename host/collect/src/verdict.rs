@@ -290,7 +290,14 @@ pub(crate) fn misdated(interval: &Interval, came: u64) -> Option<Doubt> {
 }
 
 /// From how many seconds on the dates of an interval's two reports are apart: no packet takes as long.
-pub(crate) const APART: u64 = 60;
+const APART: u64 = 60;
+
+/// How far the dates of the sender's report of an interval and of the receiver's are apart, if so.
+pub(crate) fn dated_apart(times: [Option<AbsoluteTime>; 2]) -> Option<Doubt> {
+    let [Some(sender), Some(receiver)] = times else { return None };
+    let seconds = sender.seconds.abs_diff(receiver.seconds);
+    (sender.base == receiver.base && seconds >= APART).then_some(Doubt::DatedApart { seconds })
+}
 
 /// The unit of most recordings' times, in nanoseconds; clocks of points have smaller ones.
 const ORDINARY_UNIT: u64 = 1000;

@@ -5,7 +5,7 @@ use super::limits::Limits;
 use super::passed::Passed;
 use super::{LAG, MANY_REPLAYED};
 use crate::pair::Interval;
-use crate::verdict::{self, APART, Doubt, Expected, Refused, Void};
+use crate::verdict::{self, Doubt, Expected, Refused, Void};
 use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::frame::{Header, Role};
 use std::collections::{BTreeMap, VecDeque};
@@ -326,13 +326,7 @@ impl Segment {
                 _ => self.times[role] = Some(time),
             }
         }
-        if let [Some(sender), Some(receiver)] = entry.times()
-            && let seconds = sender.seconds.abs_diff(receiver.seconds)
-            && sender.base == receiver.base
-            && seconds >= APART
-        {
-            doubts.push(Doubt::DatedApart { seconds });
-        }
+        doubts.extend(verdict::dated_apart(entry.times()));
         doubts
     }
 

@@ -4,6 +4,7 @@ use super::alike::{Alike, Delays};
 use super::answering::{RELEASE, halves, name, to_symbols};
 use super::channel::{Channel, Said, What};
 use super::intervals::{Intervals, Recorded};
+use super::judging::{Known, beyond, may_have_arrived};
 use super::overdue::{Alone, Overdue};
 use super::{Costs, ExchangeError, Terms, processor_time, table};
 use crate::collector::{Collector, Limits};
@@ -116,29 +117,17 @@ pub fn ask<S: Read + Write>(
         asker.look_ahead(next..u64::MAX)?;
     }
     let Asker { channel, intervals, question, recorded, far, .. } = asker;
-    // It is known now how far recordings reach.
     let recorded = [intervals.recorded(), recorded];
-    let spans = recorded.map(|recorded| recorded.span);
-    found.retain(|(evaluation, number, _)| is_recorded(evaluation, *number, terms.length, spans));
-    // Nobody has looked further back than into the interval before the first.
-    let [from, until] = spans[1];
-    let looked = [from.max(before.unwrap_or(0).saturating_mul(terms.length)), until];
-    let farthest = far.values().copied().max_by_key(|delay| delay.unsigned_abs());
-    for (evaluation, number, _) in &mut found {
-        let delay = far.get(number).copied();
-        let delay = delay.or(farthest.filter(|delay| !reaches(looked, *number, terms.length, *delay)));
-        if let Some(delay) = delay.filter(|_| evaluation.result.is_ok()) {
-            let void = Void::Beyond { delay, length: terms.length };
-            (evaluation.result, evaluation.further) = (Err(void.into()), vec![]);
-        }
+    if terms.length > 0 {
+        // Nobody has looked further back than into the interval before the first.
+        let looked = before.unwrap_or(0).saturating_mul(terms.length);
+        let known = Known { length: terms.length, spans: recorded.map(|end| end.span), looked, far };
+        found.retain_mut(|(evaluation, number, _)| known.judge(evaluation, *number));
     }
     if found.is_empty() {
         return Err(apart);
     }
-    let has_arrived = |evaluation: &Evaluation| {
-        evaluation.result.as_ref().map_or(true, |(estimate, _)| estimate.delivered > 0)
-    };
-    if terms.length > 0 && !found.iter().any(|(evaluation, ..)| has_arrived(evaluation)) {
+    if terms.length > 0 && !found.iter().any(|(evaluation, ..)| may_have_arrived(evaluation)) {
         return Err(ExchangeError::NothingInCommon);
     }
     let silences = recorded.map(|recorded| recorded.silence);
@@ -557,38 +546,8 @@ fn leave_open(evaluation: &mut Evaluation, alike: &[Alike], seen: &PacketCache) 
     }
 }
 
-/// Why packets of an interval may be where nobody looks for them, if so: sent at its end they are found if they take less than another interval. Of
-/// those that take as long as two, none is found: such delays come of wrong stamps.
-fn beyond(evaluation: &Evaluation, length: u64) -> Option<Void> {
-    let singles = evaluation.further.iter().find_map(Further::singles).filter(|_| length > 0)?;
-    let found = singles.delays().iter().filter(|delay| delay.unsigned_abs() < length.saturating_mul(2));
-    let delay = *found.max_by_key(|delay| delay.unsigned_abs())?;
-    (delay.unsigned_abs() > length).then_some(Void::Beyond { delay, length })
-}
-
-/// Whether both ends recorded, from when to when it is said in nanoseconds since the Unix epoch, while an interval's packets passed and while its
-/// packets of the other end did, as long as delays are those that it shows.
-fn is_recorded(evaluation: &Evaluation, number: u64, length: u64, [sender, receiver]: [[u64; 2]; 2]) -> bool {
-    let singles = evaluation.further.iter().find_map(Further::singles).filter(|_| length > 0);
-    let delays = singles.iter().flat_map(|singles| singles.delays());
-    let sound = delays.copied().filter(|delay| delay.unsigned_abs() <= length).map(i128::from);
-    let Some((least, most)) = sound.clone().min().zip(sound.max()) else { return true };
-    let begin = i128::from(number) * i128::from(length);
-    let end = begin + i128::from(length);
-    let holds = |[from, until]: [u64; 2], begin, end| i128::from(from) <= begin && end <= i128::from(until);
-    holds(receiver, begin + least, end + most) && holds(sender, begin - most, end - least)
-}
-
 /// In so many intervals without packets of the sender, one after the other, packets are looked for that are missing.
 const AHEAD: usize = 16;
-
-/// Whether all packets of an interval that took as long as this, or were as early, arrived in this time.
-fn reaches([from, until]: [u64; 2], number: u64, length: u64, delay: i64) -> bool {
-    let begin = i128::from(number) * i128::from(length);
-    let end = begin + i128::from(length);
-    i128::from(from) <= begin + i128::from(delay.min(0))
-        && end + i128::from(delay.max(0)) <= i128::from(until)
-}
 
 /// Judges an interval anew, whose packets are where they belong although clocks cut it.
 fn forgive_cut(interval: &mut Interval) {
