@@ -1,8 +1,9 @@
 //! From Verilog text to a shared library in the cache.
 //!
-//! The cache holds one library for each hash of everything that decides its contents, and the objects of Verilator's
-//! runtime, which all models of one toolchain share. Files appear in it under their final name only when complete,
-//! so that several processes may use it at once; a lock keeps them from building the same model twice.
+//! The cache holds one library for each hash of everything that decides its contents, and what all models of one
+//! toolchain share: the objects of Verilator's runtime, and its header compiled. Files appear in it under their final
+//! name only when complete, so that several processes may use it at once; a lock keeps them from building the same
+//! model twice.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -134,11 +135,17 @@ pub(crate) fn check_top(top: &str) -> Result<(), Error> {
     }
 }
 
+/// The runtime's header as it is included by what is compiled at this level; compiled, it is good for no other.
+fn header_name(level: &str) -> String {
+    format!("verilated{level}.hpp")
+}
+
 /// Hash of everything that decides the contents of the library.
 fn key(toolchain: &Toolchain, source: &Source, options: Options) -> u128 {
     // Lengths keep adjacent texts apart.
     let texts = [source.top, source.verilog];
-    let mut all = tools_key(toolchain, options).to_le_bytes().to_vec();
+    let mut all = tools_key(toolchain, options.trace).to_le_bytes().to_vec();
+    all.extend(format!("{:?}", options.effort).into_bytes());
     for text in texts {
         all.extend((text.len() as u64).to_le_bytes());
         all.extend(text.as_bytes());
@@ -146,8 +153,8 @@ fn key(toolchain: &Toolchain, source: &Source, options: Options) -> u128 {
     xxh3_128(&all)
 }
 
-/// Hash of everything that decides the contents of the runtime's objects.
-fn tools_key(toolchain: &Toolchain, options: Options) -> u128 {
+/// Hash of everything that decides the contents of the runtime's objects and header.
+fn tools_key(toolchain: &Toolchain, trace: Trace) -> u128 {
     let text = format!(
         "{:?}",
         (
@@ -156,7 +163,7 @@ fn tools_key(toolchain: &Toolchain, options: Options) -> u128 {
             &toolchain.compiler,
             &toolchain.compiler_version,
             RECIPE,
-            options
+            trace
         )
     );
     xxh3_128(text.as_bytes())
@@ -184,10 +191,19 @@ impl Build<'_> {
         let runtime = self.runtime_names(&classes)?;
         let (fast, slow) = self.units(folder, &ports)?;
 
+        let runtime_folder =
+            cache.join(format!("runtime-{:032x}", tools_key(self.toolchain, self.options.trace)));
+        fs::create_dir_all(&runtime_folder).map_err(Error::io("cannot create", &runtime_folder))?;
+        let level = match self.options.effort {
+            Effort::Run => "-O3",
+            Effort::Build => "-O1",
+        };
+        let levels = [level, "-O0"];
+        self.compile_headers(levels, folder, &runtime_folder)?;
+
         // All in one list, longest first: a cold build compiles the runtime beside the model.
         let mut jobs = Vec::new();
         let mut objects = Vec::new();
-        let runtime_folder = cache.join(format!("runtime-{:032x}", tools_key(self.toolchain, self.options)));
         let mut new_objects = Vec::new();
         for name in &runtime {
             let object = runtime_folder.join(format!("{name}.o"));
@@ -199,17 +215,14 @@ impl Build<'_> {
             }
             objects.push(object);
         }
-        let level = match self.options.effort {
-            Effort::Run => "-O3",
-            Effort::Build => "-O1",
-        };
-        for (level, unit) in [(level, fast), ("-O0", slow)] {
+        for (level, unit) in levels.into_iter().zip([fast, slow]) {
             let object = unit.with_extension("o");
-            jobs.push(self.compile(level, &unit, &object));
+            let mut job = self.compile(level, &unit, &object);
+            job.arg("-include").arg(runtime_folder.join(header_name(level)));
+            jobs.push(job);
             objects.push(object);
         }
         self.run_all(jobs)?;
-        fs::create_dir_all(&runtime_folder).map_err(Error::io("cannot create", &runtime_folder))?;
         for (built, object) in new_objects {
             fs::rename(&built, &object).map_err(Error::io("cannot write", &object))?;
         }
@@ -219,6 +232,29 @@ impl Build<'_> {
         link.args(["-shared", "-pthread", "-o"]).arg(&linked).args(&objects);
         self.run_all(vec![link])?;
         fs::rename(&linked, library).map_err(Error::io("cannot write", library))
+    }
+
+    /// Compiles Verilator's header for these levels if `runtime_folder` does not have it: reading it takes the
+    /// compiler longer than most models. A compiler that cannot use what it finds there reads the text beside it.
+    fn compile_headers(&self, levels: [&str; 2], folder: &Path, runtime_folder: &Path) -> Result<(), Error> {
+        let mut jobs = Vec::new();
+        let mut moves = Vec::new();
+        for level in levels {
+            let name = header_name(level);
+            let (text, binary) = (folder.join(&name), folder.join(format!("{name}.gch")));
+            let shared = runtime_folder.join(format!("{name}.gch"));
+            if !shared.is_file() {
+                write(&text, "#include \"verilated.h\"\n")?;
+                jobs.push(self.compile(level, &text, &binary));
+                // The text first: what is compiled is found only beside it.
+                moves.extend([(text, runtime_folder.join(&name)), (binary, shared)]);
+            }
+        }
+        self.run_all(jobs)?;
+        for (built, shared) in moves {
+            fs::rename(&built, &shared).map_err(Error::io("cannot write", &shared))?;
+        }
+        Ok(())
     }
 
     /// Runs Verilator; its C++ files are in `folder` afterwards.

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use verilator_sys::{
-    Direction, Error, Instance, LintOptions, Model, Options, Port, Source, Toolchain, Trace, lint,
+    Direction, Effort, Error, Instance, LintOptions, Model, Options, Port, Source, Toolchain, Trace, lint,
 };
 
 fn toolchain() -> &'static Toolchain {
@@ -379,17 +379,22 @@ fn the_cache_saves_the_compiler() {
             scope.spawn(|| Model::build(&counting, &source, Options::default()).unwrap());
         }
     });
-    // Two parts of Verilator's runtime, two of the model, one link.
-    assert_eq!(calls(), 5);
+    // Two parts of Verilator's runtime, its header at two levels, two parts of the model, one link.
+    assert_eq!(calls(), 7);
     let model = Model::build(&counting, &source, Options::default()).unwrap();
-    assert_eq!(calls(), 5);
+    assert_eq!(calls(), 7);
     assert!(model.path().starts_with(folder.path()));
     // Other text, other model; the runtime is not compiled again.
     let changed = COUNTER.replace("40'd1", "40'd2");
     let other =
         Model::build(&counting, &Source { top: "counter", verilog: &changed }, Options::default()).unwrap();
-    assert_eq!(calls(), 8);
+    assert_eq!(calls(), 10);
     assert_ne!(model.path(), other.path());
+    // Built in less time it is another, which has the runtime in common, and the header at one level.
+    let options = Options { effort: Effort::Build, ..Options::default() };
+    let quick = Model::build(&counting, &source, options).unwrap();
+    assert_eq!(calls(), 14);
+    assert_ne!(model.path(), quick.path());
     let clk = other.port("clk").unwrap();
     let mut instance = other.instantiate().unwrap();
     (0..3).for_each(|_| tick(&mut instance, clk));
