@@ -33,6 +33,8 @@ pub(crate) trait Kind {
     const STAGE: &'static str;
     /// Most frames of an interval of random traffic.
     const LONGEST: u64;
+    /// Most cells that are drained in less than two thousand cycles.
+    const FEW_CELLS: usize;
 }
 
 /// A core and its twin.
@@ -172,6 +174,12 @@ impl<K: Kind> Pair<K> {
     fn ours(&self, boot_epoch: u32, number: u32) -> Vec<u8> {
         let configuration = self.twin.model.configuration();
         Delimiter { boot_epoch, ..Delimiter::new(configuration, number) }.encode().to_vec()
+    }
+
+    /// Whether drains are so short that delimiters are tried in both roles and with both copies; otherwise in one
+    /// role with one copy, for they take some fifteen hundred drains.
+    pub(crate) fn drains_soon(&self) -> bool {
+        self.twin.model.cell_count() <= K::FEW_CELLS
     }
 
     /// Which frames are delimiters, which of them end intervals, and what becomes of the others.
