@@ -637,9 +637,10 @@ pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
         for design in proof.designs {
             line(&|| hold(proof, design))?;
         }
-        line(&|| cover(proof))?;
+        let small = emitted(proof, &proof.small)?;
+        line(&|| cover(proof, &small))?;
         for fault in proof.faults {
-            line(&|| notice(proof, fault))?;
+            line(&|| notice(proof, fault, &small))?;
         }
     }
     if bad == 0 { Ok(()) } else { Err(format!("{bad} of these lines are not as they should be").into()) }
@@ -661,11 +662,10 @@ fn hold(proof: &Proof, design: &Design) -> Result<Outcome, Failure> {
     })
 }
 
-/// Everything coverable is reached.
-fn cover(proof: &Proof) -> Result<Outcome, Failure> {
+/// Everything coverable is reached in the small design, whose text is `small`.
+fn cover(proof: &Proof, small: &str) -> Result<Outcome, Failure> {
     let design = &proof.small;
-    let text = emitted(proof, design)?;
-    let model = Model { proof, design, task: "cover", define: "-DTRACE" }.write(&text)?;
+    let model = Model { proof, design, task: "cover", define: "-DTRACE" }.write(small)?;
     let answer = ask(&model, &["-c", "-t", &proof.cover.to_string()])?;
     Ok(Outcome {
         property: format!("{}: covers", proof.name),
@@ -676,11 +676,10 @@ fn cover(proof: &Proof) -> Result<Outcome, Failure> {
     })
 }
 
-/// The fault breaks a property.
-fn notice(proof: &Proof, fault: &Fault) -> Result<Outcome, Failure> {
+/// The fault in `small`, the text of the small design, breaks a property.
+fn notice(proof: &Proof, fault: &Fault, small: &str) -> Result<Outcome, Failure> {
     let (first, last) = fault.cycles;
     let design = &proof.small;
-    let text = emitted(proof, design)?;
     let mut outcome = Outcome {
         property: format!("{}, fault: {}", proof.name, fault.what),
         engine: "bounded",
@@ -688,8 +687,8 @@ fn notice(proof: &Proof, fault: &Fault) -> Result<Outcome, Failure> {
         good: false,
         result: "STALE: its text is gone".into(),
     };
-    if text.contains(fault.from) {
-        let faulty = text.replace(fault.from, fault.to);
+    if small.contains(fault.from) {
+        let faulty = small.replace(fault.from, fault.to);
         let model = Model { proof, design, task: "fault", define: "-DTRACE" }.write(&faulty)?;
         let answer = ask(&model, &["-t", &format!("{first}:{}", last + 1)])?;
         outcome.good = !answer.holds;
