@@ -10,6 +10,9 @@
 //!
 //! Over several intervals, of which those with the longest delays have the widest: chance that lengthens an interval's mean widens it, too.
 //! The deviation's intervals miss in no more than one trial in twenty and four deviations of a binomial count.
+//!
+//! Over fifty intervals of a handful of rows each, of all these delays: no more than three points above 5 % of the means' intervals
+//! are unmarked and miss, and with light tails most are unmarked.
 
 use super::moments;
 use super::monte_carlo::{Generator, measure};
@@ -173,5 +176,46 @@ fn a_deviation_that_is_less_than_its_error_is_refused() {
             Uncertainty::Sampled { standard_error, degrees_of_freedom: 3.0, skew: Skew::default() };
         unknown.mean = unknown.mean.map(|mean| Mean { uncertainty, ..mean });
         assert_eq!(combine(&[known, unknown]).deviation.err(), expected);
+    }
+}
+
+#[test]
+fn means_of_intervals_with_few_rows_hold_together_or_are_marked() {
+    const TRIALS: u64 = 300;
+    for (name, delay) in DELAYS {
+        for (packets, rows, prefix, loss, intervals) in
+            [(40, 8, 0, 0.1, 50), (200, 32, 0, 0.1, 50), (400, 16, 0, 0.03, 50), (400, 64, 3, 0.05, 20)]
+        {
+            let random = &mut Generator::new(13);
+            let mut means = Coverage::default();
+            for _ in 0..TRIALS {
+                let mut received: Vec<f64> = vec![];
+                let estimates: Vec<Estimate> = (0..intervals)
+                    .map(|_| {
+                        let packets: Vec<Option<i64>> = (0..packets)
+                            .map(|_| {
+                                let delay = delay(random) as i64;
+                                (random.uniform() > loss).then_some(delay)
+                            })
+                            .collect();
+                        received.extend(packets.iter().flatten().map(|delay| *delay as f64));
+                        measure(&packets, &[prefix], rows, random)
+                    })
+                    .collect();
+                let overall = combine(&estimates);
+                // An interval without two usable rows has no error, and then they have none together.
+                let Ok(range) = overall.mean.and_then(|mean| mean.range(Confidence::P95)) else { continue };
+                if !overall.deviation.is_ok_and(|each| each.strains_the_mean(overall.effective_samples)) {
+                    means.count((range.lower..=range.upper).contains(&moments(&received).0));
+                }
+            }
+            println!("{name}, {intervals} of {packets}: {:.3} of {}", means.share(), means.given);
+            let most = 0.08 + 4.0 * (0.08 * 0.92 / TRIALS as f64).sqrt();
+            let missed = (means.given - means.held) as f64 / TRIALS as f64;
+            assert!(missed < most, "{name}, {intervals} of {packets}: {means:?}");
+            if name == "uniform" {
+                assert!(3 * means.given > 2 * TRIALS, "{intervals} of {packets}: {means:?}");
+            }
+        }
     }
 }
