@@ -37,10 +37,10 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: ParquetError,
     },
-    /// A file of numbers has other contents than its name says.
+    /// A file of numbers has other contents than its name says, or another name.
     #[error(
-        "{}: damaged, or renamed: its contents are not those that the check in its name was made of; if its recording is still there, \
-         remove it, and `deltaline store` makes it anew",
+        "{}: damaged, or renamed: it has other contents, or another name, than the check in its name was made of; if its recording is still \
+         there, remove it, and `deltaline store` makes it anew",
         path.display()
     )]
     Damaged {
@@ -195,11 +195,6 @@ impl Folder {
     pub fn remove(&self, keep: Duration) -> Result<Vec<PathBuf>, StoreError> {
         let oldest = SystemTime::now().checked_sub(keep);
         let mut removed = vec![];
-        // Under whose names the same numbers lie: all but one are copies, of which nobody knows what their recordings hold.
-        let mut names: HashMap<(String, String), usize> = HashMap::new();
-        for (recording, closed) in &self.tables {
-            *names.entry(contents(recording, &closed.path)).or_default() += 1;
-        }
         // The last intervals of a recording may end in the next one.
         for pair in self.runs.iter().flat_map(|run| run.windows(2)) {
             let failed = |reason| StoreError::Io { path: pair[0].clone(), reason };
@@ -208,10 +203,7 @@ impl Folder {
             // What has been written to meanwhile is not what was closed.
             let closed = self.tables.get(&stem(&pair[0])).filter(|closed| about.len() <= closed.length);
             // Nor is it closed if its file of numbers is not what was written.
-            let is_closed = closed.is_some_and(|closed| {
-                let is_single = names.get(&contents(&stem(&pair[0]), &closed.path)) == Some(&1);
-                load(&closed.path, &Filter::default()).is_ok_and(|table| is_single || table.rows.is_empty())
-            });
+            let is_closed = closed.is_some_and(|closed| load(&closed.path, &Filter::default()).is_ok());
             if is_closed && oldest.is_some_and(|oldest| written < oldest) && self.is_closed(&pair[1]) {
                 fs::remove_file(&pair[0]).map_err(failed)?;
                 removed.push(pair[0].clone());
@@ -222,25 +214,19 @@ impl Folder {
 
     /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
     /// be read, why. An interval that lies in recordings of several names, such as copies, those of two recorders, or somebody's who sends frames again, is
-    /// handed out once, and so is one whose file of numbers was copied; it returns the files that hold others' intervals, and how many.
+    /// handed out once; it returns the files that hold others' intervals, and how many.
     pub fn each(
         &self,
         filter: &Filter,
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Vec<(PathBuf, usize)> {
-        let (mut known, mut repeating, mut files) = (KnownIntervals::default(), vec![], BTreeSet::new());
+        let (mut known, mut repeating) = (KnownIntervals::default(), vec![]);
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
-            // A run's own intervals are not remembered: a month's are many millions. Which files of numbers it has, is.
-            let is_copy = path.extension().is_some_and(|ending| ending == "parquet")
-                && !files.insert(contents(recording, path));
-            let repeated = match runs.len() {
-                _ if is_copy => std::mem::take(&mut table.rows).len(),
-                0 | 1 => 0,
-                _ => known.take_out_of(&mut table, parts(recording).0),
-            };
+            // A run's own intervals are not remembered: a month's are many millions.
+            let repeated = if runs.len() > 1 { known.take_out_of(&mut table, parts(recording).0) } else { 0 };
             repeating.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
             table
         };
@@ -283,7 +269,7 @@ impl Folder {
     }
 
     /// Writes the table of a recording that had so many bytes, and what segments had come to in its end, into a file that is called after it, after a
-    /// check of its contents, and after that number. What there was of it before goes.
+    /// check of its contents and the recording's name, and after that number. What there was of it before goes.
     ///
     /// # Errors
     ///
@@ -299,7 +285,7 @@ impl Folder {
         let mut bytes = vec![];
         table_file::write(table, passed, &mut bytes)
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
-        let path = self.path.join(format!("{name}.{}-{length}.parquet", check(&bytes)));
+        let path = self.path.join(format!("{name}.{}-{length}.parquet", check(name, &bytes)));
         // It appears whole, and on the disk, or not at all.
         let mut builder = tempfile::Builder::new();
         // As any new file, not only for its owner as temporary files are; the process's mask still applies.
@@ -424,7 +410,9 @@ fn unwinding<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Par
 fn whole(path: &Path) -> Result<Bytes, StoreError> {
     length(path)?;
     let bytes = fs::read(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
-    if named(&stem(path)).1 != check(&bytes) {
+    let stem = stem(path);
+    let (recording, stated, _) = named(&stem);
+    if stated != check(recording, &bytes) {
         return Err(StoreError::Damaged { path: path.into() });
     }
     Ok(bytes.into())
@@ -438,20 +426,15 @@ fn named(stem: &str) -> (&str, &str, u64) {
     (recording, check, length.parse().unwrap_or(u64::MAX))
 }
 
-/// What a file of numbers holds, going by its name: the run that its recording is of, and the check. Of one run, the same contents under two names are a copy.
-fn contents(recording: &str, path: &Path) -> (String, String) {
-    (parts(recording).0.into(), named(&stem(path)).1.into())
-}
-
 /// How many bytes a file has. A pipe would be waited for.
 pub(crate) fn length(path: &Path) -> Result<u64, StoreError> {
     let about = fs::metadata(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
     if about.is_file() { Ok(about.len()) } else { Err(StoreError::NoFile { path: path.into() }) }
 }
 
-/// The check of these contents.
-fn check(bytes: &[u8]) -> String {
-    format!("{:016x}", xxh3_64(bytes))
+/// The check of these numbers of a recording. Under another name, where they would take another recording's place or count twice, they have another.
+fn check(recording: &str, bytes: &[u8]) -> String {
+    format!("{:016x}", xxh3_64_with_seed(bytes, xxh3_64(recording.as_bytes())))
 }
 
 /// A name without its last ending.

@@ -15,7 +15,7 @@
 //! that a torn end, which nobody was shown, spoils nothing behind it. Parquet files appear whole, under their name, or not at all.
 //!
 //! An interval belongs to the recording that holds its last control frame, whatever its time: clocks are set. A recording is closed once two minutes
-//! were recorded behind it. The name of its file of numbers says how long it was; if it is longer, it is open again, and closed anew. Where control frames
+//! were recorded behind it. The name of its file of numbers says how long it was, and holds a check of the numbers and of its own name; if it is longer, it is open again, and closed anew. Where control frames
 //! are signed, it also says how far each segment had come, and the next reading goes on from there: what is older is a replay. A recording none of whose
 //! frames is signed by the key stays as it is. [`Folder`] closes recordings and reads intervals,
 //! [`Table`] is what they are in memory, [`table_file`] is how they are written.
@@ -26,7 +26,7 @@
 //! cut at 10,000 random bytes: of what is read, no interval differs from that of the whole, and none is missing whose frames are all
 //! in front of the cut. Intervals that lie across two recordings, starts in between, closing again, closing what is still
 //! written to, a clock that is set back between recordings and within one; signed frames that are sent again for hours,
-//! where the recordings before are gone; intervals that two recorders have, those that lost everything among them; files of numbers that were copied; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
+//! where the recordings before are gone; intervals that two recorders have, those that lost everything among them; files of numbers that were copied or renamed; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
 
 mod closing;
 mod folder;

@@ -17,6 +17,7 @@ use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 const SECOND: u64 = 1_000_000_000;
 const BEGINNING: u64 = 1_790_000_000 * SECOND;
@@ -264,9 +265,9 @@ fn intervals_in_recordings_of_several_names_count_once() {
     assert_eq!(means(&everything(folder.path())), expected);
 }
 
-/// A file of numbers that was copied under the name of a later hour, and takes a recording's place there.
+/// A file of numbers that was copied, or moved, under the name of a later hour, where it would count twice or take a recording's place.
 #[test]
-fn copied_files_of_numbers_count_once() {
+fn copied_and_renamed_files_of_numbers_are_refused() {
     let folder = TempDir::new().unwrap();
     fs::write(name(folder.path(), 0), recording(&frames(30))).unwrap();
     Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
@@ -274,19 +275,36 @@ fn copied_files_of_numbers_count_once() {
     let table = files().find(|path| path.extension().unwrap() == "parquet").unwrap();
     let copied = table.to_str().unwrap().replace("T000000", "T000100");
     fs::copy(&table, &copied).unwrap();
-    let opened = Folder::open(folder.path()).unwrap();
-    let mut rows = 0;
-    let repeating =
-        opened.each(&Filter::default(), Collector::default, |table| rows += table.unwrap().rows.len());
-    assert_eq!((rows, repeating), (30, vec![(PathBuf::from(copied), 30)]));
-    // Recordings that seem to be closed, of which one is of other intervals.
+    let told = || {
+        let (mut rows, mut refused) = (0, vec![]);
+        let opened = Folder::open(folder.path()).unwrap();
+        opened.each(&Filter::default(), Collector::default, |table| match table {
+            Ok(table) => rows += table.rows.len(),
+            Err(error) => refused.push(error.to_string()),
+        });
+        (rows, refused)
+    };
+    let is_refused = |refused: &[String]| matches!(refused, [only] if only.starts_with(&format!("{copied}: damaged, or renamed")));
+    let (rows, refused) = told();
+    assert!(rows == 30 && is_refused(&refused), "{rows} {refused:?}");
+    // Recordings of other intervals that seem to be closed: neither hidden without a word nor removed.
     for number in [1, 2] {
         fs::write(name(folder.path(), number), recording(&frames(3))).unwrap();
     }
     std::thread::sleep(Duration::from_millis(20));
     let mut opened = Folder::open(folder.path()).unwrap();
     opened.close(true, Collector::default).unwrap();
-    assert_eq!(opened.remove(Duration::from_millis(5)).unwrap(), Vec::<PathBuf>::new());
+    let kept = opened.remove(Duration::from_millis(5)).unwrap();
+    assert_eq!(kept, [name(folder.path(), 0)]);
+    assert!(is_refused(&told().1), "{:?}", told().1);
+    // Moved while its recording is there: the recording's numbers count, and no others.
+    fs::write(name(folder.path(), 0), recording(&frames(30))).unwrap();
+    fs::rename(&table, &copied).unwrap();
+    for number in [1, 2] {
+        fs::remove_file(name(folder.path(), number)).unwrap();
+    }
+    let (rows, refused) = told();
+    assert!(rows == 30 && is_refused(&refused), "{rows} {refused:?}");
 }
 
 /// Two recorders of a path that loses everything and then nothing: nobody knows a mean of most of it. What is alike by chance, hours later, is not the same.
@@ -348,7 +366,9 @@ fn files_of_numbers_that_contradict_themselves_are_refused_by_name() {
         let mut forged = bytes.clone();
         forged[place] = 0x7f;
         let folder = TempDir::new().unwrap();
-        let path = folder.path().join(format!("north.{:016x}.parquet", xxhash_rust::xxh3::xxh3_64(&forged)));
+        let path = folder
+            .path()
+            .join(format!("north.{:016x}.parquet", xxh3_64_with_seed(&forged, xxh3_64(b"north"))));
         fs::write(&path, forged).unwrap();
         match Folder::open(folder.path()).unwrap().read(&Filter::default(), Collector::default) {
             Ok(_) => read += 1,
