@@ -242,6 +242,17 @@ impl Surveys {
     }
 }
 
+/// What is to be said of a recording that holds packets of both directions, of which the other end has one of its own.
+pub(crate) fn remark_on_both_ways(name: &str, both_ways: &BothWays) -> String {
+    let BothWays { share, example: [source, destination] } = both_ways;
+    format!(
+        "{name}: {} of its packets go against the others of the same two addresses, such as {source} and {destination}: the delays \
+         of two directions make one mean, and what only one end has seen is lost or foreign; take one direction at both ends with \
+         --filter, such as 'src host {source}'",
+        percent(*share)
+    )
+}
+
 /// What is to be said of a recording whose times go back.
 pub(crate) fn remark_on_backward(name: &str, Backward { times, most }: Backward) -> String {
     format!(

@@ -11,7 +11,8 @@ use deltaline_capture::{Direction, Selection, blank_identification};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use std::fmt::Display;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -114,16 +115,23 @@ impl Recordings {
         }
     }
 
-    /// What is to be said of two recordings that are the same file, from which nothing is selected that would tell its ends.
+    /// What is to be said of two recordings that are the same file, or copies, from which nothing is selected that would tell its ends.
     pub(crate) fn remark_on_same(&self) -> Option<String> {
+        if self.direction.is_some() {
+            return None;
+        }
         let [sender, receiver] = [&self.sender, &self.receiver].map(|path| fs::canonicalize(path).ok());
-        (self.direction.is_none() && sender.is_some() && sender == receiver).then(|| {
-            format!(
-                "{} is given for both ends, so that every delay is 0; name the receiver's capture, or with --direction which way \
-                 packets of one capture went",
-                self.name(Role::Sender)
-            )
-        })
+        let what = if sender.is_some() && sender == receiver {
+            format!("{} is given for both ends", self.name(Role::Sender))
+        } else if are_copies(&self.sender, &self.receiver) {
+            let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| self.name(role));
+            format!("{sender} and {receiver} are copies of one recording")
+        } else {
+            return None;
+        };
+        Some(format!(
+            "{what}, so that every delay is 0; name the receiver's capture, or with --direction which way packets of one capture went"
+        ))
     }
 
     /// Whether packets in tunnels are taken out of them.
@@ -243,4 +251,20 @@ pub(crate) fn remark_on_cut(path: &dyn Display, cut: u64, packets: u64) -> Optio
              record with a snap length of at least {WINDOW_BYTES} bytes"
         )
     })
+}
+
+/// Whether two files are as long and begin with the same bytes. Times of packets are among these, which no two recorders have in common.
+fn are_copies(one: &Path, other: &Path) -> bool {
+    const BEGINNING: u64 = 1 << 16;
+    let beginning = |path: &Path| -> io::Result<Option<(u64, Vec<u8>)>> {
+        let about = fs::metadata(path)?;
+        // What is read of a pipe is gone.
+        if !about.is_file() {
+            return Ok(None);
+        }
+        let mut bytes = vec![];
+        File::open(path)?.take(BEGINNING).read_to_end(&mut bytes)?;
+        Ok(Some((about.len(), bytes)))
+    };
+    matches!((beginning(one), beginning(other)), (Ok(Some(one)), Ok(Some(other))) if one == other)
 }

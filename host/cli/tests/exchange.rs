@@ -114,6 +114,33 @@ fn the_same_recording_at_both_ends_is_said() {
     }
 }
 
+/// Ten thousand packets that go back, in both recordings, and take five milliseconds.
+#[test]
+fn recordings_of_both_directions_are_said() {
+    let folder = Folder::new();
+    let [mut sent, mut received] = [SENDER, RECEIVER].map(packets);
+    for packet in &received.clone()[..10_000] {
+        let mut back = packet.clone();
+        back.data[26..34].rotate_left(4);
+        received.push(back.clone());
+        back.timestamp += 5_000_000;
+        sent.push(back);
+    }
+    let [sender, receiver] =
+        [("sender.pcap", sent), ("receiver.pcap", received)].map(|(name, mut packets)| {
+            packets.sort_by_key(|packet| packet.timestamp);
+            folder.capture(name, &packets)
+        });
+    let both = exchange(&[], &sender, &receiver, "127.0.0.1:0");
+    let warnings = both["warnings"].to_string();
+    assert!(warnings.contains("go against the others of the same two addresses"), "{warnings}");
+    let options = ["--filter", "src host 10.1.0.1"];
+    assert!(warnings.contains("--filter, such as 'src host 10."), "{warnings}");
+    let one = exchange(&options, &sender, &receiver, "127.0.0.1:0");
+    assert!(!one["warnings"].to_string().contains("against"), "{}", one["warnings"]);
+    assert_eq!(one["overall"], exchange(&[], SENDER, RECEIVER, "127.0.0.1:0")["overall"]);
+}
+
 #[test]
 fn a_socket_in_use_is_left_alone() {
     let folder = Folder::new();

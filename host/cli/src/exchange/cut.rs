@@ -5,7 +5,7 @@
 //! `tests/exchange.rs`: intervals as both ends cut them, clocks that are set, stamps that are wrong, a share of all flows, packets that are not IP.
 
 use super::End;
-use crate::causes::remark_on_backward;
+use crate::causes::{remark_on_backward, remark_on_both_ways};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::pass::unix_time;
@@ -179,7 +179,14 @@ impl Cut {
             )
         });
         let backward = self.survey.backward().map(|backward| remark_on_backward(name, backward));
-        unmeasured.into_iter().chain(sampled).chain(backward).chain(self.input.remarks()).collect()
+        let both_ways = self.survey.both_ways().map(|both_ways| remark_on_both_ways(name, &both_ways));
+        unmeasured
+            .into_iter()
+            .chain(sampled)
+            .chain(both_ways)
+            .chain(backward)
+            .chain(self.input.remarks())
+            .collect()
     }
 }
 
