@@ -187,7 +187,8 @@ impl Folder {
         Ok(work)
     }
 
-    /// Removes recordings that were last written to before so long, and whose numbers, and those of the next recording, are in files.
+    /// Removes recordings that were last written to before so long, and whose numbers, and those of the next recording, are in files as they were
+    /// written: if the next one has to be closed anew, intervals that lie in both need this one.
     ///
     /// # Errors
     ///
@@ -201,10 +202,14 @@ impl Folder {
             let about = fs::metadata(&pair[0]).map_err(failed)?;
             let written = about.modified().map_err(failed)?;
             // What has been written to meanwhile is not what was closed.
-            let closed = self.tables.get(&stem(&pair[0])).filter(|closed| about.len() <= closed.length);
-            // Nor is it closed if its file of numbers is not what was written.
-            let is_closed = closed.is_some_and(|closed| load(&closed.path, &Filter::default()).is_ok());
-            if is_closed && oldest.is_some_and(|oldest| written < oldest) && self.is_closed(&pair[1]) {
+            let is_closed = |recording: &Path, length: u64| {
+                let closed = self.tables.get(&stem(recording)).filter(|closed| length <= closed.length);
+                closed.is_some_and(|closed| load(&closed.path, &Filter::default()).is_ok())
+            };
+            if oldest.is_some_and(|oldest| written < oldest)
+                && is_closed(&pair[0], about.len())
+                && is_closed(&pair[1], length(&pair[1])?)
+            {
                 fs::remove_file(&pair[0]).map_err(failed)?;
                 removed.push(pair[0].clone());
             }

@@ -15,8 +15,9 @@
 //! that a torn end, which nobody was shown, spoils nothing behind it. Parquet files appear whole, under their name, or not at all.
 //!
 //! An interval belongs to the recording that holds its last control frame, whatever its time: clocks are set. A recording is closed once two minutes
-//! were recorded behind it. The name of its file of numbers says how long it was, and holds a check of the numbers and of its own name; if it is longer, it is open again, and closed anew. Where control frames
-//! are signed, it also says how far each segment had come, and the next reading goes on from there: what is older is a replay. A recording none of whose
+//! were recorded behind it. The name of its file of numbers says how long the recording was; one that is longer by now is open again, and closed
+//! anew. That name also holds a check, of the numbers and of the recording's name: moved or copied, a file of numbers is refused. Where control frames
+//! are signed, the file says how far each segment had come, and the next reading goes on from there: what is older is a replay. A recording none of whose
 //! frames is signed by the key stays as it is. [`Folder`] closes recordings and reads intervals,
 //! [`Table`] is what they are in memory, [`table_file`] is how they are written.
 //!
