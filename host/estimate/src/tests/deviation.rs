@@ -11,8 +11,8 @@
 //! Over several intervals, of which those with the longest delays have the widest: chance that lengthens an interval's mean widens it, too.
 //! The deviation's intervals miss in no more than one trial in twenty and four deviations of a binomial count.
 //!
-//! Over fifty intervals of a handful of rows each, of all these delays: no more than three points above 5 % of the means' intervals
-//! are unmarked and miss, and with light tails most are unmarked.
+//! Over ten to fifty intervals of a handful of rows each, of all these delays: no more than three points above 5 % of the means' intervals
+//! are unmarked and miss; with light tails and many packets most are unmarked. Lognormal ones (2) in ten intervals miss more often if nothing is marked.
 
 use super::moments;
 use super::monte_carlo::{Generator, measure};
@@ -183,9 +183,13 @@ fn a_deviation_that_is_less_than_its_error_is_refused() {
 fn means_of_intervals_with_few_rows_hold_together_or_are_marked() {
     const TRIALS: u64 = 300;
     for (name, delay) in DELAYS {
-        for (packets, rows, prefix, loss, intervals) in
-            [(40, 8, 0, 0.1, 50), (200, 32, 0, 0.1, 50), (400, 16, 0, 0.03, 50), (400, 64, 3, 0.05, 20)]
-        {
+        for (packets, rows, prefix, loss, intervals) in [
+            (40, 8, 0, 0.1, 10),
+            (40, 8, 0, 0.1, 50),
+            (200, 32, 0, 0.1, 50),
+            (400, 16, 0, 0.03, 50),
+            (400, 64, 3, 0.05, 20),
+        ] {
             let random = &mut Generator::new(13);
             let mut means = Coverage::default();
             for _ in 0..TRIALS {
@@ -213,7 +217,7 @@ fn means_of_intervals_with_few_rows_hold_together_or_are_marked() {
             let most = 0.08 + 4.0 * (0.08 * 0.92 / TRIALS as f64).sqrt();
             let missed = (means.given - means.held) as f64 / TRIALS as f64;
             assert!(missed < most, "{name}, {intervals} of {packets}: {means:?}");
-            if name == "uniform" {
+            if name == "uniform" && intervals > 10 {
                 assert!(3 * means.given > 2 * TRIALS, "{intervals} of {packets}: {means:?}");
             }
         }
