@@ -63,7 +63,7 @@ pub(crate) fn cosim(packets: u64, seed: u64, wave: Option<PathBuf>) -> Result<()
         let verilog = emit(configuration, Module::Identity, name(Module::Identity))?;
         identities += checks::identity::check(&toolchain, &verilog, RUN, seed).map_err(repeat)?;
         let verilog = emit(configuration, Module::Core, name(Module::Core))?;
-        cores += checks::core::check(&toolchain, configuration, &verilog, RUN, seed).map_err(repeat)?;
+        cores += checks::core::check_whole(&toolchain, configuration, &verilog, RUN, seed).map_err(repeat)?;
         eprintln!("{identities} frames through identity, {cores} through the core, no mismatch");
     }
     let seconds = start.elapsed().as_secs_f64();

@@ -59,7 +59,7 @@ pub fn check(
         pair.every_cut()?;
         // With each of the two copies in the role of the other.
         for copy in 0..2 {
-            if pair.drains_soon() || (role, copy) == (Role::Receiver, 0) {
+            if pair.tries_delimiters(role, copy) {
                 pair.delimiters()?;
             }
             pair.refused_ends()?;

@@ -92,6 +92,22 @@ pub fn check(
     check_texts(toolchain, configuration, verilog, &preloadable(verilog)?, count, seed)
 }
 
+/// The same, with every case of delimiters in both roles and with both copies however long drains take.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_whole(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    preloaded_counters(toolchain, configuration, &preloadable(verilog)?)?;
+    scenarios(toolchain, configuration, verilog, (count, seed), true)
+}
+
 /// The same with a text that has the input `preload`, as [`preloadable`] makes it; both may be one.
 ///
 /// # Errors
@@ -106,6 +122,16 @@ pub fn check_texts(
     seed: u64,
 ) -> Result<u64, CheckError> {
     preloaded_counters(toolchain, configuration, preloadable)?;
+    scenarios(toolchain, configuration, verilog, (count, seed), false)
+}
+
+fn scenarios(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+    (count, seed): (u64, u64),
+    is_whole: bool,
+) -> Result<u64, CheckError> {
     let hardware = Hardware::of(toolchain, configuration, verilog)?;
     let mut packets = 0;
     for (role, seed, id) in [(Role::Sender, seed, POINT), (Role::Receiver, !seed, !POINT)] {
@@ -122,7 +148,7 @@ pub fn check_texts(
             pair.ends_by_the_clock()?;
             pair.lost_clock()?;
             pair.absolute_times()?;
-            if pair.drains_soon() || (role, copy) == (Role::Receiver, 0) {
+            if is_whole || pair.tries_delimiters(role, copy) {
                 pair.delimiters()?;
             }
             pair.running_totals()?;

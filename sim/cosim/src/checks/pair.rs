@@ -176,10 +176,10 @@ impl<K: Kind> Pair<K> {
         Delimiter { boot_epoch, ..Delimiter::new(configuration, number) }.encode().to_vec()
     }
 
-    /// Whether drains are so short that delimiters are tried in both roles and with both copies; otherwise in one
-    /// role with one copy, for they take some fifteen hundred drains.
-    pub(crate) fn drains_soon(&self) -> bool {
-        self.twin.model.cell_count() <= K::FEW_CELLS
+    /// Whether delimiters are tried in this role with this copy: where drains are short in every one, else in one alone,
+    /// for they take some fifteen hundred drains.
+    pub(crate) fn tries_delimiters(&self, role: Role, copy: usize) -> bool {
+        self.twin.model.cell_count() <= K::FEW_CELLS || (role, copy) == (Role::Receiver, 0)
     }
 
     /// Which frames are delimiters, which of them end intervals, and what becomes of the others.
