@@ -9,6 +9,7 @@ use deltaline_capture::survey::{Backward, BothWays, FEWEST_TIMES, Survey};
 use deltaline_collect::summary::Finding;
 use deltaline_estimate::Rounding;
 use deltaline_model::wire::frame::Role;
+use std::net::IpAddr;
 
 /// What both ends' recordings hold, as far as a sample shows it.
 #[derive(Default)]
@@ -172,14 +173,12 @@ impl Surveys {
     fn remark_on_both_ways(&self) -> Option<String> {
         let found = [self.sender.both_ways(), self.receiver.both_ways()];
         let share = found.map(|found| found.map_or(0.0, |found| found.share));
-        let BothWays { example: [source, destination], .. } = found.into_iter().flatten().next()?;
-        Some(format!(
-            "{} of the sender's packets and {} of the receiver's go against the others of the same two addresses, such as \
-             {source} and {destination}: the delays of two directions make one mean, and what only one end has seen is lost \
-             or foreign; take one direction with --filter, such as 'src host {source}', or with --direction where the \
-             recordings say it",
-            percent(share[0]),
-            percent(share[1])
+        let BothWays { example, .. } = found.into_iter().flatten().next()?;
+        let [sent, received] = share.map(percent);
+        Some(remark_on_against(
+            &format!("{sent} of the sender's packets and {received} of the receiver's"),
+            example,
+            "or with --direction where the recordings say it",
         ))
     }
 }
@@ -242,14 +241,18 @@ impl Surveys {
     }
 }
 
-/// What is to be said of a recording that holds packets of both directions, of which the other end has one of its own.
-pub(crate) fn remark_on_both_ways(name: &str, both_ways: &BothWays) -> String {
-    let BothWays { share, example: [source, destination] } = both_ways;
+/// What is to be said of a recording that holds packets of both directions, where the other end's is not at hand.
+pub(crate) fn remark_on_both_ways(name: &str, both_ways: BothWays) -> String {
+    let packets = format!("{name}: {} of its packets", percent(both_ways.share));
+    remark_on_against(&packets, both_ways.example, "at both ends")
+}
+
+/// These packets go the other way than others, such as those between two addresses; `filtering` goes on behind the filter that helps.
+fn remark_on_against(packets: &str, [source, destination]: [IpAddr; 2], filtering: &str) -> String {
     format!(
-        "{name}: {} of its packets go against the others of the same two addresses, such as {source} and {destination}: the delays \
-         of two directions make one mean, and what only one end has seen is lost or foreign; take one direction at both ends with \
-         --filter, such as 'src host {source}'",
-        percent(*share)
+        "{packets} go against the others of the same two addresses, such as {source} and {destination}: the delays of two directions \
+         make one mean, and what only one end has seen is lost or foreign; take one direction with --filter, such as \
+         'src host {source}', {filtering}"
     )
 }
 

@@ -125,7 +125,9 @@ impl Recordings {
             format!("{} is given for both ends", self.name(Role::Sender))
         } else if are_copies(&self.sender, &self.receiver) {
             let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| self.name(role));
-            format!("{sender} and {receiver} are copies of one recording")
+            format!(
+                "{sender} and {receiver} are as long and begin with the same bytes, as copies of one recording do"
+            )
         } else {
             return None;
         };
@@ -253,7 +255,8 @@ pub(crate) fn remark_on_cut(path: &dyn Display, cut: u64, packets: u64) -> Optio
     })
 }
 
-/// Whether two files are as long and begin with the same bytes. Times of packets are among these, which no two recorders have in common.
+/// Whether two files are as long and begin with the same bytes. Times of packets are among these, which two recorders hardly have in common
+/// unless times are coarse.
 fn are_copies(one: &Path, other: &Path) -> bool {
     const BEGINNING: u64 = 1 << 16;
     let beginning = |path: &Path| -> io::Result<Option<(u64, Vec<u8>)>> {

@@ -538,7 +538,7 @@ fn what_is_no_loss_is_not_called_loss() {
     for command in ["truth", "measure"] {
         run(&[command, &whole, &whole]).told(0, &["is given for both ends, so that every delay is 0"]);
         let copy = folder.write("copy.pcap", fs::read(&whole).unwrap());
-        run(&[command, &whole, &copy]).told(0, &["are copies of one recording, so that every delay is 0"]);
+        run(&[command, &whole, &copy]).told(0, &["as copies of one recording do, so that every delay is 0"]);
         let empty = folder.capture("empty.pcap", []);
         run(&[command, &empty, &whole]).told(6, &["empty.pcap: the capture has no packets"]);
     }

@@ -179,7 +179,7 @@ impl Cut {
             )
         });
         let backward = self.survey.backward().map(|backward| remark_on_backward(name, backward));
-        let both_ways = self.survey.both_ways().map(|both_ways| remark_on_both_ways(name, &both_ways));
+        let both_ways = self.survey.both_ways().map(|both_ways| remark_on_both_ways(name, both_ways));
         unmeasured
             .into_iter()
             .chain(sampled)
