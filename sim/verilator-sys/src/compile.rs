@@ -235,7 +235,7 @@ impl Build<'_> {
     }
 
     /// Compiles Verilator's header for these levels if `runtime_folder` does not have it: reading it takes the
-    /// compiler longer than most models. A compiler that cannot use what it finds there reads the text beside it.
+    /// compiler about as long as a small model. A compiler that cannot use what it finds there reads the text beside it.
     fn compile_headers(&self, levels: [&str; 2], folder: &Path, runtime_folder: &Path) -> Result<(), Error> {
         let mut jobs = Vec::new();
         let mut moves = Vec::new();

@@ -12,7 +12,7 @@ pub(super) struct Known {
     pub length: u64,
     /// From when to when the sender recorded, and the receiver, in nanoseconds since the Unix epoch.
     pub spans: [[u64; 2]; 2],
-    /// From when on packets were looked for, in the same.
+    /// From when on packets were looked for, in nanoseconds since the Unix epoch.
     pub looked: u64,
     /// Intervals whose packets were where nobody looked for them, and the delay of such a packet that is farthest from none.
     pub far: BTreeMap<u64, i64>,
@@ -70,4 +70,26 @@ fn reaches([from, until]: [u64; 2], number: u64, length: u64, delay: i64) -> boo
     let end = begin + i128::from(length);
     i128::from(from) <= begin + i128::from(delay.min(0))
         && end + i128::from(delay.max(0)) <= i128::from(until)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Intervals of 100, the third from 300 to 400: recorded is enough when the latest and the earliest packets of it are.
+    #[test]
+    fn a_recording_reaches_as_far_as_the_delay_asks() {
+        for (span, delay, expected) in [
+            ([300, 400], 0, true),
+            ([300, 650], 250, true),
+            ([300, 649], 250, false),
+            ([301, 650], 250, false),
+            ([50, 400], -250, true),
+            ([51, 400], -250, false),
+            ([50, 399], -250, false),
+        ] {
+            assert_eq!(reaches(span, 3, 100, delay), expected, "{span:?} {delay}");
+        }
+        assert!(!reaches([0, u64::MAX], u64::MAX, u64::MAX, i64::MAX));
+    }
 }
