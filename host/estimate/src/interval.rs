@@ -108,7 +108,9 @@ impl Estimate {
     /// The same with what sums over all packets show beyond rows: an exact mean, or a bracket of it. Where no row was usable
     /// there is a mean all the same, with the error that lost packets' times may have.
     pub fn with_sums(self, sums: &Sums) -> Self {
-        let near = self.mean.ok().map(|mean| mean.nanoseconds);
+        let of_rows = self.mean.and_then(|mean| mean.range(Confidence::CERTAIN)).ok();
+        let width = |range: &Range| range.upper - range.lower;
+        let near = of_rows.into_iter().chain(sums.by_times()).min_by(|a, b| width(a).total_cmp(&width(b)));
         let balance = match sums.digests_agree() {
             Some(are_equal) => self.balance.with_digest_sums(are_equal),
             None => self.balance,

@@ -14,12 +14,14 @@
 //! sending time of all; how far that is off is not known: it may be anywhere between the bounds.
 //!
 //! Times are known modulo 2^48 ns, their sums modulo 2^64. Where an end's times pass 2^48 ns within the interval, once in
-//! 78 hours, it takes an estimate to know how many times 2^48 ns are missing; without one there is no answer.
+//! 78 hours, the mean of n packets is known modulo 2^48 ns / n, and otherwise modulo 2^64 ns / n. It takes an estimate to know which it is. One that leaves
+//! several open, or none where times pass 2^48 ns, gives no answer.
 //!
 //! # Test plan
 //!
 //! Exact means and bounds against sums by hand, over the wrap of times, clocks apart both ways; counts or digests that differ
-//! give no exact mean, a surplus no bounds.
+//! give no exact mean, a surplus no bounds. One stamp that is wrong by an hour to three days, among packets whose rows are too large to show it, gives no mean
+//! that is not that of the stamps.
 
 use crate::Range;
 
@@ -71,8 +73,8 @@ impl Sums {
         self.sender.packets == self.receiver.packets && self.digests_agree() == Some(true)
     }
 
-    /// The mean delay in nanoseconds, if the ends have seen the same packets, at least one. `near` is an estimate.
-    pub fn mean(&self, near: Option<f64>) -> Option<f64> {
+    /// The mean delay in nanoseconds, if the ends have seen the same packets, at least one. It lies within `near`, as far as that is known.
+    pub fn mean(&self, near: Option<Range>) -> Option<f64> {
         let packets = self.receiver.packets;
         if !self.are_same() || packets == 0 {
             return None;
@@ -81,8 +83,8 @@ impl Sums {
     }
 
     /// Between which delays the mean lies, in nanoseconds, if no more packets were received than sent, at least one, and none
-    /// was gained. `near` is an estimate.
-    pub fn bracket(&self, near: Option<f64>) -> Option<Range> {
+    /// was gained. The mean lies within `near`, as far as that is known.
+    pub fn bracket(&self, near: Option<Range>) -> Option<Range> {
         let lost = self.sender.packets.checked_sub(self.receiver.packets)?;
         let received = self.receiver.packets as f64;
         if received == 0.0 {
@@ -98,15 +100,16 @@ impl Sums {
     }
 
     /// Between which delays the mean lies because of when `lost` packets were sent.
-    fn by_losses(&self, lost: u64, near: Option<f64>) -> Option<Range> {
+    fn by_losses(&self, lost: u64, near: Option<Range>) -> Option<Range> {
         let received = self.receiver.packets as f64;
         let width = lost as f64 * self.span() as f64 / received;
-        let lower = self.difference(lost, near.map(|near| near - width / 2.0))? as f64 / received;
+        let near = near.map(|near| Range { lower: near.lower - width, ..near });
+        let lower = self.difference(lost, near)? as f64 / received;
         Some(Range { lower, upper: lower + width })
     }
 
     /// The mean delay if lost packets were sent at the mean sending time of all.
-    pub fn completed(&self, near: Option<f64>) -> Option<f64> {
+    pub fn completed(&self, near: Option<Range>) -> Option<f64> {
         let lost = self.sender.packets.checked_sub(self.receiver.packets)?;
         let Range { lower, upper } = self.by_losses(lost, near)?;
         Some(lower + (upper - lower) * self.mean_time())
@@ -115,6 +118,17 @@ impl Sums {
     /// Where the mean delay lies by the ends' first and last times and, if no packet was gained, by the sums: enough to know how
     /// often rows' sums have wrapped.
     pub fn near(&self) -> Option<Range> {
+        let by_times = self.by_times()?;
+        let width = |range: &Range| range.upper - range.lower;
+        Some(
+            self.bracket(Some(by_times))
+                .filter(|range| width(range) + VAGUE < width(&by_times))
+                .map_or(by_times, |range| Range { lower: range.lower - VAGUE, upper: range.upper + VAGUE }),
+        )
+    }
+
+    /// Where the mean delay lies by the ends' first and last times, if both have seen packets.
+    pub(crate) fn by_times(&self) -> Option<Range> {
         if self.sender.packets == 0 || self.receiver.packets == 0 {
             return None;
         }
@@ -123,14 +137,7 @@ impl Sums {
             signed(self.receiver.last.wrapping_sub(self.sender.last)) as f64,
         ];
         let open = (first - last).abs() + VAGUE;
-        let by_times = Range { lower: first.min(last) - open, upper: first.max(last) + open };
-        let width = |range: &Range| range.upper - range.lower;
-        let by_sums = self.bracket(Some(f64::midpoint(first, last)));
-        Some(
-            by_sums
-                .filter(|range| width(range) + VAGUE < width(&by_times))
-                .map_or(by_times, |range| Range { lower: range.lower - VAGUE, upper: range.upper + VAGUE }),
-        )
+        Some(Range { lower: first.min(last) - open, upper: first.max(last) + open })
     }
 
     /// From the first sending time to the last, in nanoseconds.
@@ -138,23 +145,26 @@ impl Sums {
         self.sender.last.wrapping_sub(self.sender.first) & (WRAP as u64 - 1)
     }
 
-    /// Sum of receiving times less sum of sending times, of which `lost` more packets count with the first one's.
-    fn difference(&self, lost: u64, near: Option<f64>) -> Option<i128> {
+    /// Sum of receiving times less sum of sending times, of which `lost` more packets count with the first one's. Over the packets received it lies
+    /// within `near`.
+    fn difference(&self, lost: u64, near: Option<Range>) -> Option<i128> {
         let received = self.receiver.packets;
         let times = self.receiver.times.wrapping_sub(self.sender.times);
         let times = i128::from(times.wrapping_add(lost.wrapping_mul(self.sender.first)) as i64);
-        let nearest = |times: i128, wrap: i128, near: f64| {
-            times + ((near * received as f64 - times as f64) / wrap as f64).round() as i128 * wrap
-        };
-        if self.times_wrap() {
+        let (times, wrap) = if self.times_wrap() {
             // How many packets came before the wrap and how many behind it is not known.
-            return near.map(|near| nearest(times, WRAP, near));
-        }
-        // All of one end's times may lie before a wrap and all of the other's behind it.
-        let apart = i128::from(self.receiver.first) - i128::from(self.sender.first);
-        let turns = if apart < -WRAP / 2 { 1 } else { -i128::from(apart >= WRAP / 2) };
-        let times = times + turns * WRAP * i128::from(received);
-        Some(near.map_or(times, |near| nearest(times, 1 << 64, near)))
+            (times, WRAP)
+        } else {
+            // All of one end's times may lie before a wrap and all of the other's behind it.
+            let apart = i128::from(self.receiver.first) - i128::from(self.sender.first);
+            let turns = if apart < -WRAP / 2 { 1 } else { -i128::from(apart >= WRAP / 2) };
+            (times + turns * WRAP * i128::from(received), 1 << 64)
+        };
+        let Some(Range { lower, upper }) = near else { return (wrap != WRAP).then_some(times) };
+        let wraps = |delay: f64| (delay * received as f64 - times as f64) / wrap as f64;
+        // Of sums that are a wrap apart only one may be meant.
+        let is_clear = wraps(upper) - wraps(lower) < 1.0;
+        is_clear.then(|| times + wraps(f64::midpoint(lower, upper)).round() as i128 * wrap)
     }
 
     /// Whether times may pass 2^48 ns within the interval. Packets that overtook each other may have done so behind the
