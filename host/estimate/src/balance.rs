@@ -5,7 +5,13 @@
 //! the receiver proves a *surplus*; so does, with digests, a row of equal counts and different digests, which lost as many
 //! as it gained.
 //!
-//! Where nothing proves a surplus, the net loss is the loss. Where rows or totals prove one, let d_i be what row i lost less what it
+//! Where nothing proves a surplus, the net loss is the loss, and no packet less was lost. More may have been, in place of which as many came in:
+//! those that no row shows. A gained packet is shown with the chance q that its bank samples it and its row is whole without it, so that of u gained
+//! ones none is shown with the chance (1 - q)^u: more than ln(0.05) / ln(1 - q) would have been seen at 95 % confidence. Where few rows are
+//! whole, their spread, as below, may say more. Whichever bound is less is the upper end of what was lost; only digest sums of all packets
+//! prove that it is none.
+//!
+//! Where rows or totals prove one, let d_i be what row i lost less what it
 //! gained, l packets lost and s gained in all m rows of a bank together, scattered by chance. Then d_i has the variance (l + s) / m,
 //! and sum (d_i - mean)^2 m / (m - 1) estimates the bank's l + s, with the variance 2 (l + s)^2 / (m - 1): of an estimate that was
 //! found, the variance is 2 / (m - 5) of its square, which few rows make more of. The sum of all
@@ -16,7 +22,7 @@
 //! # Test plan
 //!
 //! By hand: net, rows of surplus, foreign rows, digest sums that differ; intervals add up. Over many seeds of losses and
-//! repetitions the estimate is unbiased and its interval holds the truth: `tests::balance`.
+//! repetitions the estimate is unbiased and its interval holds the truth, also where no row shows any: `tests::balance`.
 
 use crate::{Confidence, Observation, Reason};
 use deltaline_model::sketch::cell::Row;
@@ -32,10 +38,49 @@ pub struct Balance {
     pub surplus_least: u64,
     /// Estimate of the packets lost, if a surplus is proven beyond the net gain, and its variance.
     estimated: Option<(f64, f64)>,
+    /// How many more packets may have been lost than that, and as many gained, although no row shows any.
+    unseen: Unseen,
     /// The ends have seen the same packets, as sums over all of them show.
     is_same: bool,
     /// Why it is not known how many were lost and gained, if so.
     unknown: Option<Reason>,
+}
+
+/// Packets by which rows differ, from which on their spread is about normal.
+const ENOUGH_SPREAD: f64 = 30.0;
+
+/// How many packets were lost in place of which others were gained, if no row shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Unseen {
+    /// By which chance a gained packet is missed; none where no more than the spread bounds them.
+    chance: f64,
+    /// The variance of the packets lost, by rows' spread.
+    variance: f64,
+}
+
+impl Unseen {
+    /// The bounds of an interval whose rows show a gained packet with a chance, and whose packets lost have a variance.
+    fn of(shown: f64, variance: f64) -> Self {
+        let of_chance = Unseen { chance: (1.0 - shown).clamp(0.0, 1.0), variance: 0.0 };
+        let of_spread = Unseen { chance: 0.0, variance };
+        if of_spread.most(Confidence::P95) < of_chance.most(Confidence::P95) { of_spread } else { of_chance }
+    }
+
+    /// Those of these intervals and the other ones together: that all of any packets were missed is at most as likely as in the interval that shows
+    /// least.
+    fn and(self, other: Unseen) -> Self {
+        Unseen { chance: self.chance.max(other.chance), variance: self.variance + other.variance }
+    }
+
+    /// At most so many, at this confidence; any number where nothing shows them.
+    fn most(self, confidence: Confidence) -> f64 {
+        let by_chance = match self.chance {
+            0.0 => 0.0,
+            1.0.. => f64::INFINITY,
+            chance => ((1.0 - confidence.level()).ln() / chance.ln()).floor(),
+        };
+        by_chance + confidence.student(f64::INFINITY) * self.variance.sqrt()
+    }
 }
 
 /// What a number of lost or gained packets rests on.
@@ -43,7 +88,7 @@ pub struct Balance {
 pub enum Basis {
     /// Counts and digest sums of all packets are equal: none.
     Exact,
-    /// The totals; nothing proves that packets of both kinds cancel in them.
+    /// The totals; nothing proves that packets of both kinds cancel in them, and as many as may do so unseen are in the interval.
     Net,
     /// The spread of rows, because packets of both kinds are proven.
     Estimated,
@@ -57,6 +102,7 @@ impl Balance {
             net,
             lost_least: sent.saturating_sub(received),
             surplus_least: received.saturating_sub(sent),
+            unseen: Unseen { chance: 1.0, variance: 0.0 },
             ..Balance::default()
         }
     }
@@ -66,6 +112,7 @@ impl Balance {
         let (mut short, mut surplus) = (0, 0);
         let (mut rows_filled, mut rows_gained) = (0, 0);
         let (mut spread, mut spread_variance) = (0.0, 0.0);
+        let mut shown = 0.0;
         let banks = observation
             .sender
             .chunks(observation.rows.max(1))
@@ -73,6 +120,7 @@ impl Balance {
         for (sender, receiver) in banks {
             let rows = sender.len() as f64;
             let (mut sum, mut squares) = (0.0, 0.0);
+            let (mut whole, mut in_bank) = (0.0, 0.0);
             for (sender, receiver) in sender.iter().zip(receiver) {
                 let difference = i64::from(sender.count()) - i64::from(receiver.count());
                 short += difference.max(0) as u64;
@@ -80,6 +128,8 @@ impl Balance {
                 if difference == 0 && sender.count() > 0 && !sender.agrees(receiver) {
                     (short, surplus) = (short + 1, surplus + 1);
                 }
+                whole += f64::from(u8::from(sender.agrees(receiver)));
+                in_bank += f64::from(sender.count());
                 rows_filled += usize::from(sender.count() > 0);
                 rows_gained += usize::from(difference < 0);
                 sum += difference as f64;
@@ -88,6 +138,7 @@ impl Balance {
             let freedom = (rows - 1.0).max(1.0);
             let both = (squares - sum * sum / rows) * rows / freedom;
             spread += both;
+            shown += in_bank / observation.sent.max(1) as f64 * whole / rows;
             spread_variance += 2.0 * both * both / (freedom - 4.0).max(1.0);
         }
         // What rows prove of one kind, the totals prove of the other.
@@ -97,11 +148,10 @@ impl Balance {
         let sampled: u64 = observation.sender.iter().map(|cell| u64::from(cell.count())).sum();
         // Where many of the rows have gained, none may be left that shows a loss: it is in the spread alone.
         let hides_losses = 10 * rows_gained > rows_filled;
+        let share = (sampled as f64 / observation.sent.max(1) as f64).min(1.0);
+        let lost = ((spread / share + balance.net as f64) / 2.0).min(observation.sent as f64);
+        let variance = (spread_variance + spread * (1.0 - share)) / (4.0 * share * share);
         if balance.surplus_least > 0 && (balance.lost_least > 0 || hides_losses) && sampled > 0 {
-            let share = (sampled as f64 / observation.sent as f64).min(1.0);
-            let lost = ((spread / share + balance.net as f64) / 2.0).min(observation.sent as f64);
-            let variance = spread_variance + spread * (1.0 - share);
-            let variance = variance / (4.0 * share * share);
             let most = lost + Confidence::P95.student(f64::INFINITY) * variance.sqrt();
             let least = 2.0 * lost - most;
             // Where no row proves a loss and none is within the error, none is said, and as many as the error allows are the bound.
@@ -109,6 +159,10 @@ impl Balance {
                 true => (0.0, (most / Confidence::P95.student(f64::INFINITY)).powi(2)),
                 false => (lost, variance),
             });
+            balance.unseen = Unseen::default();
+        } else {
+            let of_spread = if spread >= ENOUGH_SPREAD { variance } else { f64::INFINITY };
+            balance.unseen = Unseen::of(shown, of_spread);
         }
         balance
     }
@@ -122,7 +176,8 @@ impl Balance {
         let all = ((both / share + self.net as f64) / 2.0).max(lost_least as f64);
         let variance = both * (1.0 - share) / (4.0 * share * share);
         let estimated = (surplus_least > 0 && lost_least > 0).then_some((all, variance));
-        Balance { lost_least, surplus_least, estimated, ..self }
+        let unseen = if estimated.is_some() { Unseen::default() } else { Unseen::of(share, f64::INFINITY) };
+        Balance { lost_least, surplus_least, estimated, unseen, ..self }
     }
 
     /// The same where at least so many packets are known to be gained.
@@ -142,7 +197,9 @@ impl Balance {
     /// The same with what sums of all packets' digests show, if counts are equal.
     pub(crate) fn with_digest_sums(self, are_equal: bool) -> Self {
         match (self.net, are_equal) {
-            (0, true) => Balance { is_same: self.surplus_least == 0, ..self },
+            (0, true) if self.surplus_least == 0 => {
+                Balance { is_same: true, unseen: Unseen::default(), ..self }
+            }
             (0, false) => Balance {
                 lost_least: self.lost_least.max(1),
                 surplus_least: self.surplus_least.max(1),
@@ -163,6 +220,7 @@ impl Balance {
             lost_least: self.lost_least.saturating_add(other.lost_least),
             surplus_least: self.surplus_least.saturating_add(other.surplus_least),
             estimated,
+            unseen: self.unseen.and(other.unseen),
             is_same: self.is_same && other.is_same,
             unknown: self.unknown.or(other.unknown),
         }
@@ -195,13 +253,17 @@ impl Balance {
         add_signed(self.lost(), self.net.saturating_neg())
     }
 
-    /// The confidence interval of the packets lost, never below the least number; none where they are not
-    /// estimated. That of the packets gained is as wide.
+    /// The confidence interval of the packets lost, never below the least number; none where nothing shows how many more were lost and as many
+    /// gained. That of the packets gained is as wide.
     pub fn lost_range(&self, confidence: Confidence) -> Option<[f64; 2]> {
         let least = self.lost_least as f64;
-        let (lost, variance) = self.estimated?;
+        let unseen = self.unseen.most(confidence);
+        if !unseen.is_finite() {
+            return None;
+        }
+        let (lost, variance) = self.estimated.unwrap_or((least, 0.0));
         let half = confidence.student(f64::INFINITY) * variance.sqrt();
-        Some([(lost - half).max(least), (lost + half).max(least)])
+        Some([(lost - half).max(least), (lost + half).max(least) + unseen])
     }
 
     /// How far the packets gained are below the packets lost.

@@ -472,20 +472,27 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
 fn of_balance(balance: &Balance, sent: u64) -> [Quantity; 3] {
     let net = Quantity::new(&NET, Ok(Number::Whole(balance.net)));
     if let Some(reason) = balance.unknown() {
-        return [Quantity::new(&LOST, Err(reason)), Quantity::new(&SURPLUS, Err(reason)), net];
+        let unknown = |what| Quantity { range: Some(Err(reason)), ..Quantity::new(what, Err(reason)) };
+        return [unknown(&LOST), unknown(&SURPLUS), net];
     }
-    let range = |range: Option<[f64; 2]>| range.map(Ok);
+    // No packet that was not sent was lost.
+    let room = sent as f64 - balance.lost() as f64;
+    let range = |value: u64, range: Option<[f64; 2]>| match range {
+        Some([low, high]) => Some(Ok([low, high.min(value as f64 + room)])),
+        None if room <= 0.0 => Some(Ok([value as f64; 2])),
+        None => Some(Err(Reason::UnseenGains)),
+    };
     let remark = (balance.basis() == Basis::Estimated)
         .then_some(Remark::Estimated { lost: balance.lost_least, surplus: balance.surplus_least });
     [
         Quantity {
             samples: Some(sent),
-            range: range(balance.lost_range(Confidence::P95)),
+            range: range(balance.lost(), balance.lost_range(Confidence::P95)),
             remark,
             ..Quantity::count(&LOST, balance.lost())
         },
         Quantity {
-            range: range(balance.surplus_range(Confidence::P95)),
+            range: range(balance.surplus(), balance.surplus_range(Confidence::P95)),
             remark,
             ..Quantity::count(&SURPLUS, balance.surplus())
         },
@@ -631,8 +638,8 @@ pub fn of_nothing(reason: Reason) -> Vec<Quantity> {
     vec![
         of(&SENT),
         of(&RECEIVED),
-        of(&LOST),
-        of(&SURPLUS),
+        with_range(&LOST),
+        with_range(&SURPLUS),
         of(&NET),
         of(&SAMPLES),
         with_range(&MEAN),
@@ -683,7 +690,8 @@ mod tests {
         // Four packets of 10 ns and two of 30 ns.
         let mean = value(&quantities, "mean").unwrap();
         assert!((mean - 100.0 / 6.0).abs() < 1e-9, "{mean}");
-        let range = quantities.iter().find_map(|quantity| quantity.range).unwrap().unwrap();
+        let find = |what: &Definition| quantities.iter().find(|each| std::ptr::eq(each.what, what));
+        let range = find(&MEAN).unwrap().range.unwrap().unwrap();
         assert!(range[0] < mean && mean < range[1]);
         let void = of_nothing(Reason::Void);
         assert!(void.iter().all(|quantity| quantity.value == Err(Reason::Void)));

@@ -75,6 +75,12 @@ pub enum Reason {
         /// How many at least.
         u64,
     ),
+    /// No row is whole that would show packets which came in place of lost ones.
+    #[error(
+        "not identifiable: packets may have come in place of lost ones, and no row shows how many; more rows or a bank with a longer prefix keep some \
+         whole"
+    )]
+    UnseenGains,
     /// Packets share rows more often than chance lets packets of different keys.
     #[error(
         "not identifiable: many packets look alike, those of one key share a row, and rows are no chance sample of all packets; choose \

@@ -25,12 +25,13 @@
 //!
 //! The path has to keep its order. A packet that crosses a boundary is one lost in one slice and gained in the next; a slice that gained, a
 //! boundary that was not sent, or boundaries in another order show it, and there is no mean then ([`Reason::Reordered`]). Crossings that
-//! losses of the same slice hide stay unseen; each moves the mean by a slice's length over R to either side alike.
+//! losses of the same slice hide stay unseen; each moves the mean by a slice's length over R to either side alike. As many packets at both ends whose
+//! digests differ, or rows beside the slices, show that packets came in: there is no mean of slices then either ([`Reason::Gained`]).
 //!
 //! # Test plan
 //!
 //! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage; lost, repeated and
-//! reordered boundaries; other people's packets; other numbers of zeros at the two ends; empty ends, single packets, hostile cells.
+//! reordered boundaries; other people's packets, also one in another's place; other numbers of zeros at the two ends; empty ends, single packets, hostile cells.
 
 mod align;
 mod complete;
@@ -135,7 +136,12 @@ impl Sliced {
 
 /// Why there is no mean of slices, if so.
 fn no_mean(sums: &Sums, failed: Option<Reason>) -> Option<Reason> {
-    if sums.receiver.packets == 0 { Some(Reason::NothingReceived) } else { failed }
+    // As many packets, but others: no slice shows in which one a packet took another's place.
+    let is_other = sums.sender.packets == sums.receiver.packets && sums.digests_agree() == Some(false);
+    match sums.receiver.packets {
+        0 => Some(Reason::NothingReceived),
+        _ => failed.or(is_other.then_some(Reason::Gained(1))),
+    }
 }
 
 /// The mean from the completed sums and from the boundary packets alone, weighted by their variances.
@@ -192,8 +198,13 @@ impl Sample {
 }
 
 /// The estimate of rows and of slices together: each mean is weighted by what it says of its own error. Where one of both has none, the
-/// other's; where they contradict each other, that of the rows, which do not ask for order.
+/// other's; where they contradict each other, or rows show packets that came in, which no slice tells from others, that of the rows, which do not ask for
+/// order.
 pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
+    let gained = rows.balance.surplus_least;
+    if gained > 0 && rows.mean.is_ok() {
+        return rows;
+    }
     let deviation = match (rows.deviation, slices.deviation) {
         (Ok(_), Ok(_)) if slices.deviation_freedom <= rows.deviation_freedom => rows,
         (_, Ok(_)) => *slices,

@@ -31,7 +31,7 @@ pub(super) fn value(quantity: &Quantity) -> String {
     })
 }
 
-/// A count of packets; its interval is seldom as wide to either side, and has both ends always.
+/// A count of packets; its interval is seldom as wide to either side, and has both ends always, unless it is the number itself.
 fn packets(number: Number, range: Option<[f64; 2]>, samples: Option<u64>) -> String {
     let text = match number {
         Number::Count(count) => count.to_string(),
@@ -39,6 +39,7 @@ fn packets(number: Number, range: Option<[f64; 2]>, samples: Option<u64>) -> Str
         Number::Real(number) => format!("{number:.3}"),
         Number::Truth(is_so) => if is_so { "yes" } else { "no" }.into(),
     };
+    let range = range.filter(|ends| *ends != [number.to_f64(); 2]);
     let range = range.map(|[low, high]| format!("{low:.0} to {high:.0}"));
     let share = samples
         .filter(|_| number.to_f64() != 0.0)
@@ -107,6 +108,8 @@ mod tests {
         assert_eq!(value(&Quantity { range: Some(Ok([6.0, 1074.0])), ..lost }), "72 (6 to 1074; 0.342 %)");
         let none = Quantity { range: Some(Ok([0.0, 31.0])), ..Quantity::count(&LOST, 0) };
         assert_eq!(value(&none), "0 (0 to 31)");
+        let exact = Quantity { range: Some(Ok([0.0, 0.0])), ..Quantity::count(&LOST, 0) };
+        assert_eq!(value(&exact), "0");
         let bracket = Quantity {
             range: Some(Ok([1_000_000.0, 2_500_000.0])),
             ..Quantity::new(&BRACKET, Ok(Number::Real(1_000_000.0)))

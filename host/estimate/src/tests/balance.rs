@@ -25,7 +25,8 @@ fn balance(sender: &[(u32, u32)], receiver: &[(u32, u32)]) -> Balance {
 fn what_rows_prove() {
     let plain = balance(&[(5, 1), (3, 2), (0, 0)], &[(5, 1), (1, 3), (0, 0)]);
     assert_eq!((plain.lost(), plain.surplus(), plain.net, plain.basis()), (2, 0, 2, Basis::Net));
-    assert_eq!(plain.lost_range(Confidence::P95), None);
+    // Two of three rows are whole, and one packet in three that came in besides would not show: not so three.
+    assert_eq!(plain.lost_range(Confidence::P95), Some([2.0, 4.0]));
     // One row lost two, one gained one.
     let both = balance(&[(5, 1), (3, 2), (1, 9)], &[(5, 1), (1, 3), (2, 8)]);
     assert_eq!((both.lost_least, both.surplus_least, both.net, both.basis()), (2, 1, 1, Basis::Estimated));
@@ -50,6 +51,7 @@ fn sums_of_digests_show_what_no_sampled_row_does() {
     };
     let same = of(11);
     assert_eq!((same.lost(), same.surplus(), same.basis()), (0, 0, Basis::Exact));
+    assert_eq!(same.lost_range(Confidence::P95), Some([0.0, 0.0]));
     let other = of(12);
     assert_eq!((other.lost(), other.surplus(), other.basis()), (1, 1, Basis::Estimated));
 }
@@ -102,6 +104,56 @@ fn estimates_are_unbiased_and_their_intervals_hold() {
         let mean = sum / TRIALS as f64;
         assert!((mean - lost as f64).abs() < 0.5 + 4.0 * error / (TRIALS as f64).sqrt(), "{mean} of {lost}");
         binomial(held, TRIALS, 0.95);
+    }
+}
+
+/// A handful of packets is lost and another handful gained, where rows sample a half of all or a 64th, or few of them are whole. Whether a row shows it or none does,
+/// the interval holds what was lost; and what comes of many such intervals holds the sum.
+#[test]
+fn what_no_row_shows_is_within_the_interval() {
+    const TRIALS: u64 = 2_000;
+    for (seed, rows, share, lost, gained) in [
+        (8, 1024, 0.5, 1, 2),
+        (9, 1024, 0.5, 2, 1),
+        (10, 64, 0.5, 4, 4),
+        (11, 1024, 1.0 / 64.0, 30, 50),
+        (12, 64, 1.0, 90, 2),
+        (13, 64, 1.0, 2000, 5),
+        (14, 256, 0.25, 12, 0),
+    ] {
+        let random = &mut Generator::new(seed);
+        let (mut held, mut unseen, mut held_together) = (0, 0, 0);
+        let mut together = (Balance::default(), 0.0);
+        for trial in 1..=TRIALS {
+            let mut receiver = vec![(200u32, 0u32); rows];
+            let sender = receiver.clone();
+            for number in 0..lost + gained {
+                if random.uniform() <= share {
+                    let row = &mut receiver[random.hash() as usize % rows];
+                    row.0 = if number < lost { row.0.saturating_sub(1) } else { row.0 + 1 };
+                    row.1 ^= random.hash() as u32;
+                }
+            }
+            let (sender, receiver) = (cells(&sender), cells(&receiver));
+            let sent = (200.0 * rows as f64 / share) as u64;
+            let received = sent - lost + gained;
+            let observation = Observation { rows, sender: &sender, receiver: &receiver, sent, received };
+            let balance = estimate(&observation).unwrap().balance;
+            let holds = |balance: &Balance, lost: f64| {
+                let [low, high] = balance.lost_range(Confidence::P95).unwrap();
+                low <= lost && lost <= high
+            };
+            held += u64::from(holds(&balance, lost as f64));
+            unseen += u64::from(balance.basis() == Basis::Net && balance.lost() != lost);
+            together = (together.0.and(balance), together.1 + lost as f64);
+            if trial % 20 == 0 {
+                held_together += u64::from(holds(&together.0, together.1));
+                together = Default::default();
+            }
+        }
+        println!("{rows} rows of {share}: {held} of {TRIALS}, {unseen} unseen, {held_together} of {} together", TRIALS / 20);
+        assert!(held as f64 > 0.93 * TRIALS as f64, "{rows} rows of {share}: {held}");
+        assert!(held_together as f64 > 0.87 * (TRIALS / 20) as f64, "{rows} rows of {share}: {held_together}");
     }
 }
 
