@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     };
     for (path, intervals) in repeating {
         report::say(&format!(
-            "{}: {intervals} of its intervals lie in a recording of another name, too, and count once: a copy, a second recorder, or frames that \
+            "{}: {intervals} of its intervals have come before, with the same numbers, and count once: a copy, a second recorder, or frames that \
              somebody has sent again",
             path.display()
         ));

@@ -8,7 +8,7 @@ use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
 use parquet::errors::ParquetError;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::panic::{self, AssertUnwindSafe};
@@ -218,8 +218,8 @@ impl Folder {
     }
 
     /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
-    /// be read, why. An interval that lies in recordings of several names, such as copies, those of two recorders, or somebody's who sends frames again, is
-    /// handed out once; it returns the files that hold others' intervals, and how many.
+    /// be read, why. An interval that lies in recordings of several names, such as copies or those of two recorders, or comes again because somebody sends
+    /// frames again, is handed out once; it returns the files that hold others' intervals, and how many. Of one run, the last million are known again.
     pub fn each(
         &self,
         filter: &Filter,
@@ -230,8 +230,7 @@ impl Folder {
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
-            // A run's own intervals are not remembered: a month's are many millions.
-            let repeated = if runs.len() > 1 { known.take_out_of(&mut table, parts(recording).0) } else { 0 };
+            let repeated = known.take_out_of(&mut table, parts(recording).0, runs.len() > 1);
             repeating.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
             table
         };
@@ -347,14 +346,23 @@ impl Folder {
 /// Microseconds that two recorders' clocks are taken to be apart at most.
 const APART: i64 = 10_000_000;
 
-/// Intervals that were handed out: the check of their numbers, with the time where that is needed, and a check of the name of the run that they are of.
+/// Of a run's own intervals so many are known again at least: a month's are many millions.
+const OWN: usize = 1 << 20;
+
+/// Intervals that were handed out.
 #[derive(Default)]
-struct KnownIntervals(HashMap<u64, u64>);
+struct KnownIntervals {
+    /// Of several runs: the check of an interval's numbers, with the time where that is needed, and a check of the name of the run that it is of.
+    of_runs: HashMap<u64, u64>,
+    /// The checks of the last intervals with a mean, and of those before: a run's own, which only its recorder can have twice.
+    own: [HashSet<u64>; 2],
+}
 
 impl KnownIntervals {
-    /// Takes the intervals out of a run's table that another run has, and says how many. Those without a mean, such as those that lost everything, may be
-    /// alike by chance behind a new start of the points: they are the same only if they were reported at about the same time, too.
-    fn take_out_of(&mut self, table: &mut Table, run: &str) -> usize {
+    /// Takes the intervals out of a run's table that were handed out before, and says how many. Those without a mean, such as those that lost everything,
+    /// may be alike by chance behind a new start of the points: they are the same only if another run has them and they were reported at about the same
+    /// time, too.
+    fn take_out_of(&mut self, table: &mut Table, run: &str, has_others: bool) -> usize {
         let mean = table.columns.iter().position(|name| name == "mean_ns");
         let run = xxh3_64(run.as_bytes());
         // Tables may have other columns, and in another order: each value's check is of its column's name, too.
@@ -371,14 +379,28 @@ impl KnownIntervals {
                 |step: i64| xxh3_64_with_seed(&(row.reported.div_euclid(APART) + step).to_le_bytes(), check);
             // Times that are not far apart may lie on either side of a multiple.
             let [before, own, behind] = if has_mean { [check; 3] } else { [-1, 0, 1].map(then) };
-            let is_known = |key| self.0.get(&key).is_some_and(|known| *known != run);
-            let is_new = ![before, own, behind].into_iter().any(is_known);
-            if is_new {
-                self.0.insert(own, run);
+            let is_of_other = |key| self.of_runs.get(&key).is_some_and(|known| *known != run);
+            if [before, own, behind].into_iter().any(is_of_other) || has_mean && !self.is_first(check ^ run) {
+                return false;
             }
-            is_new
+            if has_others {
+                self.of_runs.insert(own, run);
+            }
+            true
         });
         before - table.rows.len()
+    }
+
+    /// Whether a run's own interval has not come before.
+    fn is_first(&mut self, check: u64) -> bool {
+        let [last, before] = &mut self.own;
+        if before.contains(&check) || !last.insert(check) {
+            return false;
+        }
+        if last.len() >= OWN {
+            *before = std::mem::take(last);
+        }
+        true
     }
 }
 

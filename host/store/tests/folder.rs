@@ -265,6 +265,36 @@ fn intervals_in_recordings_of_several_names_count_once() {
     assert_eq!(means(&everything(folder.path())), expected);
 }
 
+/// Somebody who sends frames again to the same recorder, when nobody who collects them remembers them: at the end of the recording, and in the next one.
+#[test]
+fn intervals_that_come_again_in_a_run_count_once() {
+    let frames = frames(120);
+    let means =
+        |table: &Table| table.rows.iter().filter(|row| table.number(row, "mean_ns").is_some()).count();
+    for again in [&frames[..40], &frames[24..28], &frames[..]] {
+        let later: Vec<_> = again.iter().map(|(time, frame)| (time + 3600 * SECOND, frame.clone())).collect();
+        for parts in [vec![[&frames[..], &later].concat()], vec![frames.clone(), later]] {
+            let folder = TempDir::new().unwrap();
+            fs::write(name(folder.path(), 0), recording(&frames)).unwrap();
+            let expected = means(&everything(folder.path()));
+            for (number, part) in parts.iter().enumerate() {
+                fs::write(name(folder.path(), number), recording(part)).unwrap();
+            }
+            for closes in [false, true] {
+                let mut opened = Folder::open(folder.path()).unwrap();
+                if closes {
+                    opened.close(true, Collector::default).unwrap();
+                }
+                let mut rows = 0;
+                let repeating = opened
+                    .each(&Filter::default(), Collector::default, |table| rows += means(&table.unwrap()));
+                assert_eq!(rows, expected, "{} {} {closes}", again.len(), parts.len());
+                assert!(matches!(repeating[..], [(_, 1..)]), "{repeating:?}");
+            }
+        }
+    }
+}
+
 /// A file of numbers that was copied, or moved, under the name of a later hour, where it would count twice or take a recording's place.
 #[test]
 fn copied_and_renamed_files_of_numbers_are_refused() {
