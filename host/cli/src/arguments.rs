@@ -35,7 +35,7 @@ pub(crate) struct Size {
     #[arg(long, value_parser = parse_quantile, value_name = "QUANTILE:ERROR")]
     pub(crate) quantile: Vec<Quantile>,
     /// Length of an interval
-    #[arg(long, default_value = "1s", value_parser = parse::duration, value_name = "DURATION")]
+    #[arg(long, default_value = "1s", value_parser = parse::interval, value_name = "DURATION")]
     pub(crate) interval: u64,
     #[command(flatten)]
     pub(crate) budget: Budget,

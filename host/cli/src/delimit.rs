@@ -42,7 +42,7 @@ pub(crate) struct Delimit {
     /// The network interface, such as eth0
     pub(crate) interface: String,
     /// From one delimiter to the next, such as 1s or 50ms; a board needs 30ms, which its serial line takes
-    #[arg(long, value_parser = parse::duration, value_name = "DURATION", default_value = "1s")]
+    #[arg(long, value_parser = parse::interval, value_name = "DURATION", default_value = "1s")]
     pub(crate) interval: u64,
     /// Stop after so many delimiters
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]

@@ -92,7 +92,7 @@ struct End {
     /// Length of an interval, such as 500ms or 2s: cut by both ends' clocks where these are a multiple of it. A packet belongs to the
     /// interval in which it was sent; the first interval and the last, which recordings cut, are left out. Without it all
     /// packets are one interval
-    #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
+    #[arg(long, value_parser = parse::interval, value_name = "DURATION")]
     interval: Option<u64>,
     /// Only packets of one flow in 2^N, the same ones at both ends: for intervals with more packets than are remembered. All numbers are of
     /// those flows alone

@@ -87,7 +87,7 @@ impl Exit {
             Err(Unusable::Void(Void::ConfigurationMismatch { .. } | Void::OtherConfiguration { .. })) => {
                 Exit::Configuration
             }
-            Err(Unusable::Void(Void::TimedCut { .. })) => Exit::Refused,
+            Err(Unusable::Void(Void::TimedCut { .. } | Void::TooLong { .. })) => Exit::Refused,
             Err(_) => Exit::Void,
         }
     }

@@ -63,7 +63,7 @@ pub(crate) struct Measure {
     #[command(flatten)]
     pub(crate) recordings: Recordings,
     /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
-    #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
+    #[arg(long, value_parser = parse::interval, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
     #[command(flatten)]
     pub(crate) described: Described,

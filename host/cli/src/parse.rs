@@ -1,5 +1,6 @@
 //! Values on the command line that several commands take.
 
+use deltaline_collect::verdict::LONGEST_INTERVAL;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -27,6 +28,15 @@ pub(crate) fn duration(text: &str) -> Result<u64, NotADuration> {
     }
     let nanoseconds = (number.parse::<f64>().map_err(|_| NotADuration)? * scale).round();
     if (1.0..u64::MAX as f64).contains(&nanoseconds) { Ok(nanoseconds as u64) } else { Err(NotADuration) }
+}
+
+/// The length of an interval in whole nanoseconds: a duration that packets' times can tell.
+pub(crate) fn interval(text: &str) -> Result<u64, String> {
+    let length = duration(text).map_err(|error| error.to_string())?;
+    match length {
+        ..LONGEST_INTERVAL => Ok(length),
+        _ => Err("packets' times are known modulo 2^48 ns: give an interval of at most 39h".into()),
+    }
 }
 
 /// A moment as RFC 3339 has it, in UTC, in nanoseconds since 1970.
@@ -85,6 +95,14 @@ mod tests {
             ["", "5", "ms", "-1s", "0s", "0.1ns", "1e3s", "infs", "NaNs", "1d", "1..2s", "99999999999min"]
         {
             assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn intervals_are_shorter_than_times_wrap() {
+        assert_eq!(interval("39h"), Ok(39 * 3_600_000_000_000));
+        for text in ["40h", "5", "0s", "99999999h"] {
+            assert!(interval(text).is_err(), "{text}");
         }
     }
 

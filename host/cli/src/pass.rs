@@ -14,6 +14,7 @@ use deltaline_capture::survey::Survey;
 use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::{Evaluation, name_crossings, reach_over_cut};
+use deltaline_collect::verdict::{LONGEST_INTERVAL, Void};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
@@ -187,6 +188,8 @@ struct IntervalFrames {
     frames: Vec<Vec<u8>>,
     /// Of the last packet, in nanoseconds since the Unix epoch.
     timestamp: u64,
+    /// From the earliest packet's stamp to the latest one's, in nanoseconds.
+    lasted: u64,
     /// Its packets, where they are remembered.
     packets: Option<PacketCache>,
     /// Whether their times go back.
@@ -232,6 +235,12 @@ impl Sink {
             let ended = |end: &IntervalFrames| Some(unix_time(end.timestamp));
             for (report, end) in [&mut interval.sender, &mut interval.receiver].into_iter().zip(&ends) {
                 report.iter_mut().for_each(|report| report.time = ended(end));
+            }
+            // Where times go back, single stamps are wrong, and doubted as such.
+            let roles = [Role::Sender, Role::Receiver].into_iter().zip(&ends);
+            let mut long = roles.filter(|(_, end)| end.lasted >= LONGEST_INTERVAL && !end.goes_back);
+            if let Some((role, IntervalFrames { lasted, .. })) = long.next() {
+                interval.void.get_or_insert(Void::TooLong { role, lasted: *lasted });
             }
         }
         self.is_corrupted |= collected.counts.corrupted > 0;
@@ -319,6 +328,7 @@ impl End {
     ) -> Result<IntervalFrames, Failure> {
         let mut batch = Batch::default();
         let backward = self.survey.backward();
+        let (mut earliest, mut latest) = (u64::MAX, 0);
         while self.packets < end as u64 {
             let Some(packet) = self.recording.next_packet()? else { break };
             batch.push(packet.data, Timestamp::from_nanoseconds(packet.timestamp));
@@ -326,6 +336,7 @@ impl End {
             self.cut += u64::from(packet.has_cut_headers());
             self.survey.take(packet);
             self.timestamp = packet.timestamp;
+            (earliest, latest) = (earliest.min(packet.timestamp), latest.max(packet.timestamp));
             self.longest = self.longest.max(packet.data.len());
             if batch.is_full() {
                 self.truncated += point.observe(&mut batch)?;
@@ -336,7 +347,13 @@ impl End {
         let mut frames = vec![];
         point.end_interval(&mut |data| frames.push(data.to_vec()))?;
         let goes_back = self.survey.backward() != backward;
-        Ok(IntervalFrames { frames, timestamp: self.timestamp, packets: point.take_packets(), goes_back })
+        Ok(IntervalFrames {
+            frames,
+            timestamp: self.timestamp,
+            lasted: latest.saturating_sub(earliest),
+            packets: point.take_packets(),
+            goes_back,
+        })
     }
 
     /// A moment of the interval that has just ended, which the last packet was near.

@@ -129,6 +129,18 @@ pub enum Void {
         /// An end whose interval was cut by no delimiter.
         role: Role,
     },
+    /// It lasted so long that its packets' times wrap.
+    #[error(
+        "the {role}'s packets of this interval are {} apart by their stamps, and times are known modulo 2^48 ns (78 h), so that an interval may last {} \
+         at most: the interval is void; take shorter ones with --interval, or mend stamps that are wrong", duration(*.lasted as f64),
+        duration(LONGEST_INTERVAL as f64)
+    )]
+    TooLong {
+        /// An end.
+        role: Role,
+        /// From its first packet to its last, in nanoseconds.
+        lasted: u64,
+    },
     /// A delimiter did not reach an end, or reached it during a drain.
     #[error(
         "a delimiter before this interval's end did not count at the {role}, so that its interval covers more than \
@@ -269,6 +281,9 @@ pub enum Doubt {
         seconds: u64,
     },
 }
+
+/// How many nanoseconds an interval may last, half of what packets' times are known by: 39 hours.
+pub const LONGEST_INTERVAL: u64 = 1 << 47;
 
 /// By how many seconds an interval may be dated before or after its control frames came: a drain, a leap second, a clock that nobody disciplines.
 const MISDATED: u64 = 600;

@@ -3,6 +3,7 @@
 //! With R_k packets received in interval k and w_k = R_k / sum R_k:
 //!
 //! * mean = sum w_k mean_k, with variance sum w_k^2 v_k, where v_k is the squared standard error of mean_k.
+//!   A mean outside of its interval's certain bounds counts as it is reported, moved to their nearer end, and none is farther off than these let it.
 //!   Errors that are not those of rows, of slices and brackets, may all lie to one side: where each interval begins or ends with a burst of
 //!   losses, say. They count as one error, of sum w_k v_k^(1/2), with the fewest degrees of freedom of any.
 //!   Rows of intervals are sampled independently, each with its own few degrees of freedom f_k, so the sum has (sum w_k^2
@@ -51,6 +52,8 @@ pub struct Overall {
     pub received: u64,
     /// Packets in usable rows; saturates at 2^64 - 1.
     pub effective_samples: u64,
+    /// Those of them that are of intervals whose mean is not exact: what its error rests on.
+    pub sampled: u64,
     /// Packets lost and packets gained, apart.
     pub balance: Balance,
     /// Why rows of some interval are no chance sample of its packets, if so.
@@ -125,11 +128,11 @@ impl Deviation {
     pub fn range(&self, confidence: Confidence) -> Result<Range, Reason> {
         let Deviation { degrees_of_freedom: freedom, rows, rounding, .. } = *self;
         let nanoseconds = rounding.with(self.nanoseconds);
-        if nanoseconds == 0.0 {
-            return Ok(rounding.without_range(Range { lower: 0.0, upper: 0.0 }));
-        }
         if rows <= FEWEST_ROWS {
             return Err(Reason::FewRows);
+        }
+        if nanoseconds == 0.0 {
+            return Ok(rounding.without_range(Range { lower: 0.0, upper: 0.0 }));
         }
         if self.has_heavy_tail() {
             return Err(Reason::HeavyTail);
@@ -181,6 +184,10 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
         sent: add(|each| each.sent),
         received: add(|each| each.received),
         effective_samples: add(|each| each.effective_samples),
+        sampled: add(|each| match each.mean {
+            Ok(Mean { uncertainty: Uncertainty::Exact, .. }) => 0,
+            _ => each.effective_samples,
+        }),
         balance: intervals.iter().fold(Balance::default(), |sum, each| sum.and(each.balance)),
         representative: intervals.iter().try_for_each(|each| each.representative),
         mean: whole(intervals, |each| Ok((each.mean?, each.method))).map(|strata| overall_mean(&strata)),
@@ -266,12 +273,14 @@ fn overall_mean(strata: &[Stratum<(Mean, Method)>]) -> Mean {
     let (mut aside, mut fewest) = (0.0, f64::INFINITY);
     let (mut uncertainty, mut thirds) = (Uncertainty::Exact, Skew::default());
     for (weight, (mean, method)) in strata {
+        let (value, Range { lower, upper }) = (mean.within_bounds(), mean.bounds);
+        let most = (value - lower).max(upper - value);
         if let Uncertainty::Sampled { standard_error, skew, .. } = mean.uncertainty {
-            let cube = (weight * standard_error).powi(3);
+            let cube = (weight * standard_error.min(most)).powi(3);
             thirds.mean += cube * skew.mean;
             thirds.coupling += cube * skew.coupling;
         }
-        match mean.variance() {
+        match mean.variance().map(|(variance, degrees)| (variance.min(most * most), degrees)) {
             Some((own_variance, own_degrees)) if own_degrees > 0.0 && *method != Method::Rows => {
                 aside += weight * own_variance.sqrt();
                 fewest = own_degrees.min(fewest);
@@ -305,7 +314,7 @@ fn overall_mean(strata: &[Stratum<(Mean, Method)>]) -> Mean {
         lower: weighted(strata, |(mean, _)| mean.bounds.lower),
         upper: weighted(strata, |(mean, _)| mean.bounds.upper),
     };
-    Mean { nanoseconds: weighted(strata, |(mean, _)| mean.nanoseconds), uncertainty, bounds }
+    Mean { nanoseconds: weighted(strata, |(mean, _)| mean.within_bounds()), uncertainty, bounds }
 }
 
 fn overall_deviation(strata: &[Stratum<(Mean, Deviation)>]) -> Result<Deviation, Reason> {

@@ -117,7 +117,7 @@ impl Estimate {
         };
         if let Some(nanoseconds) = sums.mean(near) {
             let exact = Range { lower: nanoseconds, upper: nanoseconds };
-            let mean = Ok(Mean::unbounded(nanoseconds, Uncertainty::Exact));
+            let mean = Ok(Mean::unbounded(nanoseconds, Uncertainty::Exact).bounded(exact));
             let representative = self.representative.and(self.fits(exact));
             let deviation = representative.and(self.deviation);
             let effective_samples = self.received;

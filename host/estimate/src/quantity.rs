@@ -422,9 +422,18 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let range = mean.and_then(|mean| mean.range(Confidence::P95));
     let deviation = trusted().and(overall.deviation);
     let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
-    let strained =
-        deviation.ok().filter(|each| is_sampled && each.strains_the_mean(overall.effective_samples));
+    let samples_are_few = (overall.sampled as f64) < LEAST_SAMPLES;
+    // Of some intervals too few packets are in rows to show a deviation at all.
+    let strained = match deviation {
+        Ok(deviation) if deviation.strains_the_mean(overall.sampled) => {
+            Some(if deviation.has_few(overall.sampled) { Remark::FewSamples } else { Remark::HeavyTail })
+        }
+        Err(_) if samples_are_few => Some(Remark::FewSamples),
+        _ => None,
+    }
+    .filter(|_| is_sampled);
     let constant = is_sampled && range.is_ok_and(|range| range.lower == range.upper);
+    let has_no_spread = deviation.is_ok_and(|deviation| deviation.nanoseconds == 0.0);
     let outside = mean.is_ok_and(|mean| mean.strains_its_bounds(Confidence::P95));
     let deviation_range = deviation.and_then(|deviation| deviation.range(Confidence::P95));
     let ends = |range: Range| [range.lower, range.upper];
@@ -448,19 +457,13 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
         Quantity {
             range: Some(range.map(ends)),
             samples: Some(overall.effective_samples),
-            remark: strained
-                .map(|deviation| match deviation.has_few(overall.effective_samples) {
-                    true => Remark::FewSamples,
-                    false => Remark::HeavyTail,
-                })
-                .or(constant.then_some(Remark::Constant))
-                .or(outside.then_some(Remark::Outside)),
+            remark: strained.or(constant.then_some(Remark::Constant)).or(outside.then_some(Remark::Outside)),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
         },
         Quantity::bounds(&BRACKET, trusted().and(overall.bracket)),
         Quantity {
             range: Some(deviation_range.map(ends)),
-            remark: constant.then_some(Remark::Constant),
+            remark: (constant || is_sampled && has_no_spread).then_some(Remark::Constant),
             ..Quantity::new(&DEVIATION, deviation.map(|deviation| Number::Real(deviation.nanoseconds)))
         },
         Quantity::of(&PAPER_DEVIATION, trusted().and(overall.paper_deviation), |deviation| deviation),
@@ -571,9 +574,10 @@ pub fn remark_on(quantities: &mut [Quantity], what: &Definition, remark: Remark)
 /// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and
 /// rows give.
 pub fn put_known(quantities: &mut [Quantity], sent: u64, lost: u64, surplus: u64) {
+    let range = |number: u64| Some(Ok([number as f64; 2]));
     let known = [
-        Quantity { samples: Some(sent), ..Quantity::count(&LOST, lost) },
-        Quantity::count(&SURPLUS, surplus),
+        Quantity { samples: Some(sent), range: range(lost), ..Quantity::count(&LOST, lost) },
+        Quantity { range: range(surplus), ..Quantity::count(&SURPLUS, surplus) },
     ];
     for known in known {
         quantities
@@ -586,6 +590,7 @@ pub fn put_known(quantities: &mut [Quantity], sent: u64, lost: u64, surplus: u64
 /// What exact delays of single packets give: quantiles.
 pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantity> {
     let count: usize = singles.iter().map(|each| each.delays().len()).sum();
+    let distrust = distrust.or(may_have_wrapped(singles).then_some(Reason::SumsWrap));
     let exact = distrust.map_or(Ok(Number::Count(count as u64)), Err);
     let quantile = |what, probability| {
         let found = distrust.map_or_else(|| quantile(singles, probability, Confidence::P95), Err);
@@ -622,6 +627,13 @@ pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantit
     ]
 }
 
+/// Whether single delays, which are known modulo 2^40 ns, are so far apart that some of them may be wrapped.
+fn may_have_wrapped(singles: &[&Singles]) -> bool {
+    let delays = || singles.iter().flat_map(|each| each.delays()).copied();
+    let ends = delays().min().zip(delays().max());
+    ends.is_some_and(|(least, greatest)| greatest.abs_diff(least) >= 1 << 39)
+}
+
 /// The quantities of [`of_delays`] where packets are counted and nothing else is known.
 pub fn of_totals(sent: u64, received: u64, reason: Reason) -> Vec<Quantity> {
     let mut quantities = of_nothing(reason);
@@ -652,7 +664,7 @@ pub fn of_nothing(reason: Reason) -> Vec<Quantity> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Observation, combine, estimate};
+    use crate::{Deviation, Observation, Rounding, combine, estimate};
     use deltaline_model::sketch::cell::Cell;
 
     /// Two rows with packets that took 10 and 30 ns, and a row that lost one.
@@ -699,6 +711,29 @@ mod tests {
             all.iter().map(|each| (each.what.name, each.range.is_some())).collect::<Vec<_>>()
         };
         assert_eq!(names(&void), names(&quantities));
+    }
+
+    #[test]
+    fn delays_that_are_half_a_wrap_apart_have_no_quantiles() {
+        let of = |far: i64| {
+            let singles = Singles::drawn((0..100).map(|number| number % 2 * far).collect(), 100);
+            of_singles(&[&singles], None)
+        };
+        let known = |quantities: &[Quantity]| quantities.iter().filter(|each| each.value.is_ok()).count();
+        assert_eq!(known(&of(1 << 39)), 0);
+        assert!(of(1 << 39).iter().all(|each| each.value == Err(Reason::SumsWrap)));
+        assert_eq!(value(&of((1 << 39) - 1), "max"), Ok(((1u64 << 39) - 1) as f64));
+    }
+
+    #[test]
+    fn a_deviation_of_nothing_is_not_exact() {
+        let deviation =
+            Deviation { nanoseconds: 0.0, degrees_of_freedom: 7.0, rows: 8, rounding: Rounding::default() };
+        let mut overall = overall();
+        overall.deviation = Ok(deviation);
+        let quantities = of_delays(&overall, None);
+        let shown = quantities.iter().find(|each| std::ptr::eq(each.what, &DEVIATION)).unwrap();
+        assert_eq!((shown.range, shown.remark), (Some(Err(Reason::FewRows)), Some(Remark::Constant)));
     }
 
     #[test]

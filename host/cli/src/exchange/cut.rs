@@ -6,14 +6,17 @@
 
 use super::End;
 use crate::causes::{remark_on_backward, remark_on_both_ways};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::pass::unix_time;
 use crate::point::{Batch, Point};
+use crate::report::duration;
 use deltaline_capture::Selection;
 use deltaline_capture::matching::flow;
 use deltaline_capture::survey::Survey;
 use deltaline_collect::exchange::Terms;
+use deltaline_collect::verdict::LONGEST_INTERVAL;
 use deltaline_estimate::WRONG_BY;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BYTES, identify};
@@ -33,6 +36,8 @@ pub(super) struct Cut {
     length: u64,
     /// The first packet's time, in nanoseconds since the Unix epoch.
     began: Option<u64>,
+    /// The latest packet's time.
+    latest: u64,
     /// Packets that were read and are in no interval yet, with their times.
     next: VecDeque<(Vec<u8>, u64)>,
     survey: Survey,
@@ -73,6 +78,7 @@ impl Cut {
             flows: Flows::new(terms),
             length: terms.length,
             began: None,
+            latest: 0,
             next: VecDeque::new(),
             survey: Survey::default(),
             packets: 0,
@@ -106,6 +112,7 @@ impl Cut {
                     break;
                 }
                 self.began.get_or_insert(timestamp);
+                self.latest = self.latest.max(timestamp);
                 self.running.number = Some(number);
             }
             self.running.put(&data, timestamp)?;
@@ -115,12 +122,28 @@ impl Cut {
         let Some(number) = number.filter(|_| *has_any) else { return Ok(None) };
         // Of one interval of all, the other end wants to know when it was.
         let number = match self.began {
-            Some(began) if self.length == 0 => unix_time(began).seconds,
+            Some(began) if self.length == 0 => {
+                let lasted = self.latest.saturating_sub(began);
+                if lasted >= LONGEST_INTERVAL {
+                    return Err(self.too_long(lasted));
+                }
+                unix_time(began).seconds
+            }
             _ => number,
         };
         self.unmeasured += u64::from(point.totals(0).unmeasured);
         point.end_interval(IntervalEnd::Request, |_| ());
         Ok(point.take_packets().and_then(|mut caches| caches.pop()).map(|packets| (number, packets)))
+    }
+
+    fn too_long(&self, lasted: u64) -> Failure {
+        let message = format!(
+            "{}: lasts {}, and within an interval packets' times are known up to {}; take shorter intervals with --interval",
+            self.input.name(),
+            duration(lasted as f64),
+            duration(LONGEST_INTERVAL as f64)
+        );
+        Failure::new(Exit::Refused, message)
     }
 
     /// Puts packets into the running interval, up to one that comes after it, by its stamp, and waits; false at the end.
@@ -149,6 +172,7 @@ impl Cut {
                 self.next.push_back((packet.data.to_vec(), packet.timestamp));
                 return Ok(true);
             }
+            self.latest = self.latest.max(packet.timestamp);
             self.running.put(packet.data, packet.timestamp)?;
         }
     }

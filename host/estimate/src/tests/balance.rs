@@ -151,9 +151,15 @@ fn what_no_row_shows_is_within_the_interval() {
                 together = Default::default();
             }
         }
-        println!("{rows} rows of {share}: {held} of {TRIALS}, {unseen} unseen, {held_together} of {} together", TRIALS / 20);
+        println!(
+            "{rows} rows of {share}: {held} of {TRIALS}, {unseen} unseen, {held_together} of {} together",
+            TRIALS / 20
+        );
         assert!(held as f64 > 0.93 * TRIALS as f64, "{rows} rows of {share}: {held}");
-        assert!(held_together as f64 > 0.87 * (TRIALS / 20) as f64, "{rows} rows of {share}: {held_together}");
+        assert!(
+            held_together as f64 > 0.87 * (TRIALS / 20) as f64,
+            "{rows} rows of {share}: {held_together}"
+        );
     }
 }
 
