@@ -73,14 +73,14 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         report::say(&format!("{}; its intervals are left out", failure.message));
         exit = failure.exit;
     };
-    let repeating;
+    let doubles;
     let (text, is_empty) = if let Some(every) = every {
         let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
         let take = |table| match table {
             Ok(table) => summing.add(&believe(table)),
             Err(error) => left_out(error),
         };
-        repeating = working("reading intervals", || opened.each(&filter, collectors, take));
+        doubles = working("reading intervals", || opened.each(&filter, collectors, take));
         let sums = summing.finish();
         let output = SumsOutput { schema: Schema::of("query"), sums: sums.iter().map(Into::into).collect() };
         (if *json { Shown::Sums(output) } else { Shown::Text(table_of_sums(&sums)) }, sums.is_empty())
@@ -90,13 +90,19 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
             Ok(table) => whole.append(believe(table)),
             Err(error) => left_out(error),
         };
-        repeating = working("reading intervals", || opened.each(&filter, collectors, take));
+        doubles = working("reading intervals", || opened.each(&filter, collectors, take));
         whole.sort();
         let table = whole;
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
-    for (path, intervals) in repeating {
+    for (segment, [one, other]) in doubles.at_once {
+        report::say(&format!(
+            "segment {segment}: the recordings {one} and {other} have intervals of the same time with other numbers, and all of them count: a second recorder that \
+             lacks frames, or points of one segment number; keep one recorder's, or give each pair of points a segment of its own"
+        ));
+    }
+    for (path, intervals) in doubles.repeated {
         report::say(&format!(
             "{}: {intervals} of its intervals have come before, with the same numbers, and count once: a copy, a second recorder, or frames that \
              somebody has sent again",

@@ -1,7 +1,7 @@
 //! A store's folder: its recordings, those that are closed, and what is asked of it.
 
 use crate::closing::{self, Reading, Recorded};
-use crate::table::{Filter, Table};
+use crate::table::{Filter, Row, Table};
 use crate::table_file;
 use bytes::Bytes;
 use deltaline_collect::collector::{Collector, Passed};
@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::ops::RangeInclusive;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -80,6 +81,15 @@ pub struct Work {
     pub distrusted: Vec<PathBuf>,
     /// What is to be said of segments of which for long nothing else came.
     pub starved: Vec<String>,
+}
+
+/// What lies in a store more than once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Doubles {
+    /// Files with intervals that have come before, and how many.
+    pub repeated: Vec<(PathBuf, usize)>,
+    /// Segments of which recordings of two names, the first two of any, have intervals of the same time that differ: all of them are handed out.
+    pub at_once: Vec<(u32, [String; 2])>,
 }
 
 /// A store's folder.
@@ -219,19 +229,26 @@ impl Folder {
 
     /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
     /// be read, why. An interval that lies in recordings of several names, such as copies or those of two recorders, or comes again because somebody sends
-    /// frames again, is handed out once; it returns the files that hold others' intervals, and how many. Of one run, the last million are known again.
+    /// frames again, is handed out once; it returns what it knows of them. Of one run, the last million are known again.
     pub fn each(
         &self,
         filter: &Filter,
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
-    ) -> Vec<(PathBuf, usize)> {
-        let (mut known, mut repeating) = (KnownIntervals::default(), vec![]);
+    ) -> Doubles {
+        let (mut known, mut doubles) = (KnownIntervals::default(), Doubles::default());
+        let mut times: BTreeMap<u32, BTreeMap<String, RangeInclusive<i64>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
-            let repeated = known.take_out_of(&mut table, parts(recording).0, runs.len() > 1);
-            repeating.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
+            let run = parts(recording).0;
+            let repeated = known.take_out_of(&mut table, run, runs.len() > 1);
+            doubles.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
+            for Row { segment, reported, .. } in &table.rows {
+                let of_run =
+                    times.entry(*segment).or_default().entry(run.into()).or_insert(*reported..=*reported);
+                *of_run = *reported.min(of_run.start())..=*reported.max(of_run.end());
+            }
             table
         };
         for (recording, Closed { path, .. }) in &self.tables {
@@ -252,7 +269,13 @@ impl Folder {
                 }
             }
         }
-        repeating
+        for (segment, runs) in times {
+            let mut runs: Vec<(String, RangeInclusive<i64>)> = runs.into_iter().collect();
+            runs.sort_by_key(|(_, times)| *times.start());
+            let at_once = runs.windows(2).find(|pair| pair[1].1.start() < pair[0].1.end());
+            doubles.at_once.extend(at_once.map(|pair| (segment, [pair[0].0.clone(), pair[1].0.clone()])));
+        }
+        doubles
     }
 
     /// The intervals that are asked for, in order of segment and time.

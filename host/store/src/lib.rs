@@ -35,6 +35,6 @@ mod summing;
 mod table;
 pub mod table_file;
 
-pub use folder::{Folder, StoreError, Work};
+pub use folder::{Doubles, Folder, StoreError, Work};
 pub use summing::{Summing, Sums};
 pub use table::{Filter, Row, Table};

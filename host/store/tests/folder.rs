@@ -257,7 +257,7 @@ fn intervals_in_recordings_of_several_names_count_once() {
                 opened.each(&Filter::default(), Collector::default, |table| rows += means(&table.unwrap()));
             assert_eq!(rows, expected, "{other} {closes}");
             assert!(
-                repeating.iter().map(|(_, intervals)| intervals).sum::<usize>() >= expected,
+                repeating.repeated.iter().map(|(_, intervals)| intervals).sum::<usize>() >= expected,
                 "{repeating:?}"
             );
         }
@@ -289,9 +289,31 @@ fn intervals_that_come_again_in_a_run_count_once() {
                 let repeating = opened
                     .each(&Filter::default(), Collector::default, |table| rows += means(&table.unwrap()));
                 assert_eq!(rows, expected, "{} {} {closes}", again.len(), parts.len());
-                assert!(matches!(repeating[..], [(_, 1..)]), "{repeating:?}");
+                assert!(matches!(repeating.repeated[..], [(_, 1..)]), "{repeating:?}");
             }
         }
+    }
+}
+
+/// Two recordings of one segment number at one time, of other points, or of a recorder that lacks frames: that is said, and not of one that goes on where the
+/// other ended.
+#[test]
+fn recordings_of_the_same_time_that_differ_are_named() {
+    let frames = frames(60);
+    let later: Vec<_> = self::frames(100).split_off(70 * frames.len() / 60);
+    let other_points: Vec<_> =
+        later.iter().map(|(time, frame)| (time - 50 * SECOND, frame.clone())).collect();
+    let half: Vec<_> = frames.iter().filter(|(time, _)| time / SECOND % 3 > 0).cloned().collect();
+    let on: Vec<_> =
+        frames_of(0, 20, None).iter().map(|(time, frame)| (time + 61 * SECOND, frame.clone())).collect();
+    for (other, is_named) in [(&other_points, true), (&half, true), (&on, false), (&frames, false)] {
+        let folder = TempDir::new().unwrap();
+        fs::write(name(folder.path(), 0), recording(&frames)).unwrap();
+        fs::write(folder.path().join("south-20260123T000000.000000Z.pcapng"), recording(other)).unwrap();
+        let doubles =
+            Folder::open(folder.path()).unwrap().each(&Filter::default(), Collector::default, |_| ());
+        let named = [(0, ["north".to_string(), "south".to_string()])];
+        assert_eq!(doubles.at_once, if is_named { named.to_vec() } else { vec![] }, "{}", other.len());
     }
 }
 
