@@ -408,6 +408,9 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     let exit = Exit::gravest(
         evaluations.iter().map(Exit::after_interval).chain([Exit::after_findings(&summary.findings)]),
     );
+    if terms.length == 0 {
+        summary.doubt_uncut();
+    }
     let mut warnings = interval_remarks(&evaluations);
     warnings.extend(summary.findings.iter().map(ToString::to_string));
     warnings.extend(cut.remarks());

@@ -98,8 +98,18 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
     let failed = |error| failure(folder, error);
     let mut opened = Folder::open(folder).map_err(failed)?;
     let mut work = working("reading recordings", || opened.close(*all, collectors)).map_err(failed)?;
+    let mut exit = Exit::Done;
     if let Some(keep) = keep {
-        work.removed = opened.remove(Duration::from_nanos(*keep)).map_err(failed)?;
+        for recording in opened.remove(Duration::from_nanos(*keep)).map_err(failed)? {
+            match recording {
+                Ok(removed) => work.removed.push(removed),
+                Err(error) => {
+                    let failure = failed(error);
+                    report::say(&format!("{}; recordings that it may be made of are kept", failure.message));
+                    exit = failure.exit;
+                }
+            }
+        }
     }
     let names = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let output = Output {
@@ -151,13 +161,14 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         ))?;
     }
     let is_whole = work.starved.is_empty() && work.distrusted.is_empty();
-    Ok(if is_whole { Exit::Done } else { Exit::Void })
+    Ok(if is_whole { exit } else { Exit::Void })
 }
 
 /// What is wrong with a store, by exit code.
 pub(crate) fn failure(folder: &Path, error: StoreError) -> Failure {
     match error {
         StoreError::Follow(error) => error_at(&folder.display().to_string(), error),
+        StoreError::Output { .. } => Failure::new(Exit::Output, error),
         StoreError::Io { .. }
         | StoreError::Table { .. }
         | StoreError::Damaged { .. }

@@ -395,6 +395,19 @@ impl Summary {
         }
     }
 
+    /// Marks numbers of lost and of gained packets that may be of a time when the other recorder did not run ([`Remark::Uncut`]).
+    pub fn doubt_uncut(&mut self) {
+        let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures);
+        for figures in intervals.chain([&mut self.overall]) {
+            for what in [&quantity::LOST, &quantity::SURPLUS] {
+                let count = figures.find(what.name).and_then(|count| count.value.ok());
+                if count.is_some_and(|count| count.to_f64() > 0.0) {
+                    figures.remark_on(what, Remark::Uncut);
+                }
+            }
+        }
+    }
+
     /// Puts what single packets show of the clocks in the place of what intervals' delays show; `evaluations` are those that
     /// this is the summary of, whose points may have said that a clock was not locked.
     pub fn doubt_clocks(&mut self, evaluations: &[Evaluation], doubts: impl IntoIterator<Item = ClockDoubt>) {

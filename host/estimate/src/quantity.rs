@@ -190,6 +190,8 @@ pub enum Remark {
         /// How many.
         u64,
     ),
+    /// Recordings are compared from their first packets to their last, whenever these were.
+    Uncut,
     /// A number of packets is estimated from rows.
     Estimated {
         /// At least so many packets were lost.
@@ -257,6 +259,10 @@ impl fmt::Display for Remark {
             Remark::UnderWay(packets) => write!(
                 f,
                 "off by up to {packets}: so many packets at the recordings' edges were lost, or else under way when a recorder began or stopped"
+            ),
+            Remark::Uncut => f.write_str(
+                "the recordings are compared from their first packets to their last: what one of them has of a time when the other recorder did not run is \
+                 among these; --interval leaves out the intervals that recordings cut",
             ),
             Remark::Estimated { lost, surplus } => write!(
                 f,

@@ -30,6 +30,14 @@ pub enum StoreError {
         /// What it says.
         reason: io::Error,
     },
+    /// The operating system does not let a file of numbers be written, or a recording be removed.
+    #[error("{}: cannot be written or removed: {reason}; check the permissions and the free space", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        reason: io::Error,
+    },
     /// A file of numbers cannot be made or read.
     #[error("{}: {reason}; if its recording is still there, remove it, and `deltaline store` makes it anew", path.display())]
     Table {
@@ -169,6 +177,7 @@ impl Folder {
     ///
     /// [`StoreError`]; what was closed before stays.
     pub fn close(&mut self, all: bool, collector: impl Fn() -> Collector) -> Result<Work, StoreError> {
+        self.remove_drafts();
         let mut work = Work::default();
         for run in self.runs.clone() {
             let Reading { recorded, torn, replayed, unauthentic, starved } =
@@ -197,13 +206,27 @@ impl Folder {
         Ok(work)
     }
 
+    /// Removes files that a program was writing when it was killed.
+    fn remove_drafts(&self) {
+        let drafts = fs::read_dir(&self.path).into_iter().flatten().flatten().filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let written = entry.metadata().and_then(|about| about.modified()).ok();
+            let is_old = written.and_then(|then| then.elapsed().ok()).is_some_and(|since| since >= ABANDONED);
+            is_old && name.starts_with(DRAFT) && name.ends_with(DRAFT_ENDING)
+        });
+        // One that cannot be removed does no harm.
+        drafts.for_each(|draft| drop(fs::remove_file(draft.path())));
+    }
+
     /// Removes recordings that were last written to before so long, and whose numbers, and those of the next recording, are in files as they were
-    /// written: if the next one has to be closed anew, intervals that lie in both need this one.
+    /// written: if the next one has to be closed anew, intervals that lie in both need this one. Recordings that are kept because a file is not as it was
+    /// written have that in their place.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Io`].
-    pub fn remove(&self, keep: Duration) -> Result<Vec<PathBuf>, StoreError> {
+    /// [`StoreError::Io`], [`StoreError::Output`].
+    pub fn remove(&self, keep: Duration) -> Result<Vec<Result<PathBuf, StoreError>>, StoreError> {
         let oldest = SystemTime::now().checked_sub(keep);
         let mut removed = vec![];
         // The last intervals of a recording may end in the next one.
@@ -212,17 +235,24 @@ impl Folder {
             let about = fs::metadata(&pair[0]).map_err(failed)?;
             let written = about.modified().map_err(failed)?;
             // What has been written to meanwhile is not what was closed.
-            let is_closed = |recording: &Path, length: u64| {
-                let closed = self.tables.get(&stem(recording)).filter(|closed| length <= closed.length);
-                closed.is_some_and(|closed| load(&closed.path, &Filter::default()).is_ok())
+            let closed = |recording: &Path, length: u64| {
+                self.tables.get(&stem(recording)).filter(|closed| length <= closed.length)
             };
-            if oldest.is_some_and(|oldest| written < oldest)
-                && is_closed(&pair[0], about.len())
-                && is_closed(&pair[1], length(&pair[1])?)
-            {
-                fs::remove_file(&pair[0]).map_err(failed)?;
-                removed.push(pair[0].clone());
-            }
+            let both = closed(&pair[0], about.len()).zip(closed(&pair[1], length(&pair[1])?));
+            let Some((own, next)) = both.filter(|_| oldest.is_some_and(|oldest| written < oldest)) else {
+                continue;
+            };
+            let sound = [own, next]
+                .into_iter()
+                .try_for_each(|closed| load(&closed.path, &Filter::default()).map(drop));
+            removed.push(match sound {
+                Ok(()) => {
+                    fs::remove_file(&pair[0])
+                        .map_err(|reason| StoreError::Output { path: pair[0].clone(), reason })?;
+                    Ok(pair[0].clone())
+                }
+                Err(error) => Err(error),
+            });
         }
         Ok(removed)
     }
@@ -308,13 +338,14 @@ impl Folder {
         table: Table,
         passed: &BTreeMap<u32, Passed>,
     ) -> Result<(), StoreError> {
-        let failed = |reason| StoreError::Io { path: self.path.join(name), reason };
+        let failed = |reason| StoreError::Output { path: self.path.join(name), reason };
         let mut bytes = vec![];
         table_file::write(table, passed, &mut bytes)
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
         let path = self.path.join(format!("{name}.{}-{length}.parquet", check(name, &bytes)));
         // It appears whole, and on the disk, or not at all.
         let mut builder = tempfile::Builder::new();
+        builder.prefix(DRAFT).suffix(DRAFT_ENDING);
         // As any new file, not only for its owner as temporary files are; the process's mask still applies.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -327,7 +358,7 @@ impl Folder {
         let before = self.tables.insert(name.into(), Closed { path: path.clone(), length });
         let outdated = self.outdated.remove(name).or(before.map(|before| before.path));
         if let Some(outdated) = outdated.filter(|outdated| *outdated != path) {
-            fs::remove_file(&outdated).map_err(|reason| StoreError::Io { path: outdated, reason })?;
+            fs::remove_file(&outdated).map_err(|reason| StoreError::Output { path: outdated, reason })?;
         }
         Ok(())
     }
@@ -365,6 +396,12 @@ impl Folder {
         Ok(BTreeMap::new())
     }
 }
+
+/// How a file is called while it is written.
+const DRAFT: &str = ".deltaline-";
+const DRAFT_ENDING: &str = ".draft";
+/// Nobody writes a file for so long.
+const ABANDONED: Duration = Duration::from_secs(600);
 
 /// Microseconds that two recorders' clocks are taken to be apart at most.
 const APART: i64 = 10_000_000;

@@ -8,7 +8,7 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Role;
-use deltaline_store::{Filter, Folder, Row, Table};
+use deltaline_store::{Filter, Folder, Row, StoreError, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
@@ -82,6 +82,11 @@ fn everything(folder: &Path) -> Table {
     Folder::open(folder).unwrap().read(&Filter::default(), Collector::default).unwrap()
 }
 
+/// The recordings that are removed after so many milliseconds.
+fn removed(folder: &Folder, keep: u64) -> Vec<PathBuf> {
+    folder.remove(Duration::from_millis(keep)).unwrap().into_iter().filter_map(Result::ok).collect()
+}
+
 /// Rows, each with those of its numbers that have a value, by name.
 fn named(table: &Table) -> Vec<(Row, BTreeMap<String, i64>)> {
     let numbers = |row: &Row| {
@@ -119,7 +124,7 @@ fn rotated_recordings_hold_what_one_does_before_and_after_closing() {
     opened.close(true, Collector::default).unwrap();
     assert!(named(&everything(folder.path())) == named(&expected));
     // Without the recordings, all but the last of them.
-    assert_eq!(opened.remove(Duration::ZERO).unwrap().len(), 5);
+    assert_eq!(removed(&opened, 0).len(), 5);
     assert!(named(&everything(folder.path())) == named(&expected));
     // A part of it.
     let from = expected.rows[100].reported;
@@ -223,9 +228,25 @@ fn recordings_whose_numbers_are_damaged_are_kept() {
     fs::write(&first, &bytes[..bytes.len() / 2]).unwrap();
     std::thread::sleep(Duration::from_millis(20));
     let opened = Folder::open(folder.path()).unwrap();
-    assert_eq!(opened.remove(Duration::from_millis(5)).unwrap(), closed[1..2]);
+    // That it is damaged is said.
+    let done = opened.remove(Duration::from_millis(5)).unwrap();
+    assert!(
+        matches!(&done[..], [Err(StoreError::Damaged { path }), Ok(second)] if *path == first && *second == closed[1])
+    );
     fs::write(&first, &bytes).unwrap();
-    assert_eq!(Folder::open(folder.path()).unwrap().remove(Duration::from_millis(5)).unwrap(), closed[..1]);
+    assert_eq!(removed(&Folder::open(folder.path()).unwrap(), 5), closed[..1]);
+}
+
+/// What was being written when a program was killed goes as soon as nobody can be writing it.
+#[test]
+fn abandoned_drafts_are_removed() {
+    let folder = TempDir::new().unwrap();
+    let [old, new] = ["a", "b"].map(|name| folder.path().join(format!(".deltaline-{name}.draft")));
+    [&old, &new].into_iter().for_each(|draft| fs::write(draft, "PAR1").unwrap());
+    let an_hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(an_hour_ago).unwrap();
+    Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
+    assert_eq!([old.exists(), new.exists()], [false, true]);
 }
 
 /// A second recorder, whose files are cut elsewhere; a copy; and somebody who sends the frames again, hours later, to a recorder of another name.
@@ -346,7 +367,7 @@ fn copied_and_renamed_files_of_numbers_are_refused() {
     std::thread::sleep(Duration::from_millis(20));
     let mut opened = Folder::open(folder.path()).unwrap();
     opened.close(true, Collector::default).unwrap();
-    assert_eq!(opened.remove(Duration::from_millis(5)).unwrap(), Vec::<PathBuf>::new());
+    assert_eq!(removed(&opened, 5), Vec::<PathBuf>::new());
     assert!(is_refused(&told().1), "{:?}", told().1);
     // Moved while its recording is there: the recording's numbers count, and no others.
     fs::write(name(folder.path(), 0), recording(&frames(30))).unwrap();
@@ -516,7 +537,7 @@ fn recordings_without_a_right_tag_are_neither_closed_nor_removed() {
     let close = |key: &Key| {
         let mut opened = Folder::open(folder.path()).unwrap();
         let work = opened.close(true, collector(key)).unwrap();
-        (work, opened.remove(Duration::from_millis(5)).unwrap())
+        (work, removed(&opened, 5))
     };
     let other = Key::new(NonZeroU16::MIN, [9; 16]);
     let (work, removed) = close(&other);
