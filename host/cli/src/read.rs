@@ -179,6 +179,8 @@ struct Counts {
     dropped: u64,
     reconnects: u64,
     restarts: u64,
+    /// Intervals that lacked control frames when reading ended.
+    under_way: u64,
     #[serde(flatten)]
     left_out: LeftOut,
 }
@@ -285,6 +287,7 @@ impl Printer<'_> {
             );
         }
         self.counts.left_out = left_out;
+        self.counts.under_way = counts.under_way;
         self.metrics.iter_mut().try_for_each(|metrics| metrics.left_out(&left_out))
     }
 
@@ -502,6 +505,12 @@ impl Printer<'_> {
         }
         let counts = &self.counts;
         counts.left_out.remarks(&Limits::default()).iter().for_each(|remark| self.say(remark));
+        if counts.under_way > 0 {
+            self.say(&format!(
+                "{} intervals lacked control frames when reading ended, and are left out: they were under way, or the frames were lost",
+                counts.under_way
+            ));
+        }
         if self.arguments.json {
             report::print_json_line(&Line::End(counts))?;
         } else {

@@ -62,7 +62,7 @@ fn decoded_frames_give_what_was_measured() {
     assert_eq!((&ends[5]["fragments"], &ends[5]["missing"]), (&json!(32), &json!(0)));
 
     let text = run(&["decode", &folder.path("frames.pcapng")]).output;
-    for part in ["receiver", "32/32", "59461", "1566 (2.634 %)", "segment 3"] {
+    for part in ["receiver", "32/32", "59461", "1566 (1566 to 1576; 2.634 %)", "segment 3"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
 }

@@ -265,7 +265,7 @@ fn what_is_no_source_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     run(&["read", &board.port(), "--prometheus", &address])
-        .failed(7, &["cannot be served", "another address"]);
+        .failed(12, &["cannot be served", "another address"]);
 }
 
 #[test]

@@ -188,6 +188,8 @@ pub struct Counts {
     pub unnamed: u64,
     /// How often a segment's interval numbers have started over.
     pub restarts: u64,
+    /// Intervals that lacked control frames when a live source was left: these may have been under way.
+    pub under_way: u64,
 }
 
 /// What came of a capture's frames.
@@ -639,17 +641,18 @@ impl Collector {
         std::mem::take(&mut self.settled)
     }
 
-    /// What is settled, and what is whole and would be held back for longer, with a [doubt](Doubt::Unconfirmed): of a live source that is left. What
-    /// nothing has confirmed is counted.
+    /// What is settled, and what is whole and would be held back for longer, with a [doubt](Doubt::Unconfirmed), and all in front of it: of a live source
+    /// that is left. What nothing has confirmed is counted, and so are the intervals behind, which lack frames that may be under way.
     pub fn take_whole(&mut self) -> Vec<Interval> {
         let mut taken = self.take_settled();
         // What is behind a restart comes with the second call.
         taken.extend(self.take_settled());
         for segment in self.segments.keys().copied().collect::<Vec<_>>() {
-            while let Some(first) = self.segments.get(&segment).and_then(Segment::first_whole) {
+            while let Some(first) = self.segments.get(&segment).and_then(Segment::first_up_to_whole) {
                 self.hand_out(segment, first);
             }
         }
+        self.counts.under_way = self.segments.values().map(|segment| segment.pending() as u64).sum();
         for interval in self.settled.iter_mut().filter(|interval| interval.void.is_none()) {
             interval.doubts.push(Doubt::Unconfirmed);
         }

@@ -131,9 +131,8 @@ pub enum Void {
     },
     /// It lasted so long that its packets' times wrap.
     #[error(
-        "the {role}'s packets of this interval are {} apart by their stamps, and times are known modulo 2^48 ns (78 h), so that an interval may last {} \
-         at most: the interval is void; take shorter ones with --interval, or mend stamps that are wrong", duration(*.lasted as f64),
-        duration(LONGEST_INTERVAL as f64)
+        "the {role}'s packets of this interval are {} apart by their stamps, and times are known modulo 2^48 ns (78 h), so that an interval may last \
+         39 hours at most: the interval is void; take shorter ones with --interval, or mend stamps that are wrong", duration(*.lasted as f64)
     )]
     TooLong {
         /// An end.

@@ -60,7 +60,7 @@ impl Row {
 fn width(quantity: &Quantity) -> usize {
     match (quantity.what.unit, quantity.range.is_some(), quantity.what.share.is_some()) {
         (Unit::Packets, _, false) => 10,
-        (Unit::Packets, _, true) => 18,
+        (Unit::Packets, _, true) => 28,
         (Unit::Nanoseconds, false, _) => 11,
         (Unit::Nanoseconds, true, _) => 31,
     }

@@ -35,6 +35,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{self, Registry};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -360,7 +361,12 @@ impl Served {
         let endpoint = Endpoint::serve(address).map_err(|reason| {
             let message =
                 format!("--prometheus {address}: cannot be served: {reason}; choose another address or port");
-            Failure::new(Exit::Output, message)
+            let exit = match reason.kind() {
+                ErrorKind::AddrInUse => Exit::Busy,
+                ErrorKind::PermissionDenied => Exit::Denied,
+                _ => Exit::Output,
+            };
+            Failure::new(exit, message)
         })?;
         report::say(&format!("figures for Prometheus at http://{}/metrics", endpoint.address()));
         let metrics = Metrics::default();

@@ -269,6 +269,21 @@ fn what_is_whole_at_the_end_is_handed_out_with_a_doubt() {
     assert_eq!(numbers_and_voids(&left), [(2, true)]);
     assert_eq!(left[0].doubts, [Doubt::Unconfirmed]);
     assert_eq!(numbers_and_voids(&collector.take_whole()), []);
+    assert_eq!(collector.counts().under_way, 1);
+}
+
+/// A live source that is left while an interval lacks a frame: those behind it are handed out all the same, and it is void.
+#[test]
+fn what_is_behind_an_incomplete_interval_is_not_lost_at_the_end() {
+    let mut frames = run(SMALL, 0, 6, 0);
+    frames.truncate(11);
+    frames.remove(5);
+    let mut collector = Collector::default();
+    let mut found = followed(&mut collector, &frames);
+    found.extend(numbers_and_voids(&collector.take_whole()));
+    // The first one has a gap.
+    assert_eq!(found, [(0, false), (1, true), (2, false), (3, true), (4, true)]);
+    assert_eq!(collector.counts().under_way, 1);
 }
 
 /// A delimiter reaches the receiver twice, at a point that does not ignore the second: what was printed as a loss of a fifth.

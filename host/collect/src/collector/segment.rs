@@ -225,11 +225,10 @@ impl Segment {
         self.pending.len()
     }
 
-    /// The number of the first pending interval, if both ends are whole.
-    pub(super) fn first_whole(&self) -> Option<u32> {
-        let first = self.first()?;
-        let entry = self.pending.get(&first)?;
-        (entry.whole(0).is_some() && entry.whole(1).is_some()).then_some(first)
+    /// The number of the first pending interval, if it is whole at both ends, or another one behind it is.
+    pub(super) fn first_up_to_whole(&self) -> Option<u32> {
+        let is_whole = |entry: &Entry| entry.whole(0).is_some() && entry.whole(1).is_some();
+        self.first().filter(|_| self.pending.values().any(is_whole))
     }
 
     pub(super) fn has_handed_out(&self) -> bool {
