@@ -178,10 +178,14 @@ pub(crate) fn serve(arguments: &Serve) -> Result<Exit, Failure> {
     let end = &arguments.end;
     let terms = terms(end)?;
     // What cannot be read is better known before anybody asks.
-    if !is_standard_input(&end.recording) {
+    let is_pipe = std::fs::metadata(&end.recording).is_ok_and(|about| !about.is_file() && !about.is_dir());
+    if !is_standard_input(&end.recording) && !is_pipe {
         drop(Input::open(&end.recording, end.keep_going)?);
     } else if !arguments.once {
-        let message = "-: standard input can be read once; name a file, or give --once";
+        let message = format!(
+            "{}: standard input or a pipe can be read once; name a file, or give --once",
+            name(&end.recording)
+        );
         return Err(Failure::new(Exit::Usage, message));
     }
     let listener =
