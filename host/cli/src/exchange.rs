@@ -399,23 +399,26 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
         asked.map_err(|error| failure(&address, &error))?;
 
     let mut summary = Summary::of(&evaluations);
-    for ((interval, evaluation), number) in summary.intervals.iter_mut().zip(&evaluations).zip(&numbers) {
-        let start = number.saturating_mul(terms.length);
-        let absolute = |moment: Timestamp| {
-            start.saturating_add_signed(moment.nanoseconds_since(Timestamp::from_nanoseconds(start)))
-        };
-        interval.times = evaluation
-            .span()
-            .filter(|_| terms.length > 0)
-            .map(|(first, last)| [absolute(first), absolute(last)]);
+    if terms.length > 0 {
+        summary.set_times(evaluations.iter().zip(&numbers).map(|(evaluation, number)| {
+            let start = number.saturating_mul(terms.length);
+            let absolute = |moment: Timestamp| {
+                start.saturating_add_signed(moment.nanoseconds_since(Timestamp::from_nanoseconds(start)))
+            };
+            evaluation.span().map(|(first, last)| [first, last].map(absolute))
+        }));
     }
     let exit = Exit::gravest(
         evaluations.iter().map(Exit::after_interval).chain([Exit::after_findings(&summary.findings)]),
     );
+    let mut warnings = interval_remarks(&evaluations);
     if terms.length == 0 {
         summary.doubt_uncut();
+        warnings.push(
+            "all packets are one interval, which does not show whether the two clocks ran alike: a step or a drift is in the mean; --interval shows them"
+                .into(),
+        );
     }
-    let mut warnings = interval_remarks(&evaluations);
     warnings.extend(summary.findings.iter().map(ToString::to_string));
     warnings.extend(cut.remarks());
     warnings.extend(remark_on_same(&summary));

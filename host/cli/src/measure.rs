@@ -134,9 +134,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
     passed.surveys().check(&arguments.recordings)?;
 
     let mut summary = Summary::of(&passed.evaluations);
-    for (interval, times) in summary.intervals.iter_mut().zip(&passed.times) {
-        interval.times = *times;
-    }
+    summary.set_times(passed.times.iter().copied());
     let delays: Vec<i64> = match (&matched, &passages) {
         (Some(matched), _) => matched.delays().map(|(_, delay)| delay).collect(),
         (None, Some(passages)) => passages.delays().map(|(_, delay)| delay).collect(),

@@ -241,6 +241,8 @@ impl Sink {
             let mut long = roles.filter(|(_, end)| end.lasted >= LONGEST_INTERVAL && !end.goes_back);
             if let Some((role, IntervalFrames { lasted, .. })) = long.next() {
                 interval.void.get_or_insert(Void::TooLong { role, lasted: *lasted });
+                // Times that wrap seem to go back.
+                interval.doubts.clear();
             }
         }
         self.is_corrupted |= collected.counts.corrupted > 0;

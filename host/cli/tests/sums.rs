@@ -317,6 +317,18 @@ fn intervals_of_days_are_refused_and_hours_hold() {
         }
     }
     let [a, b] = ["a.pcap", "b.pcap"].map(|name| folder.path(name));
+    // When they begin is known however often times have wrapped, from packets and from control frames.
+    let frames = folder.path("frames.pcapng");
+    let measured = run(&["measure", "--json", "--interval", "20h", "--frames", &frames, &a, &b]).json();
+    for shown in [measured, run(&["decode", "--json", &frames]).json()] {
+        let starts =
+            shown["intervals"].as_array().unwrap().iter().map(|each| each["start_ns"].as_i64().unwrap());
+        for (number, start) in starts.enumerate() {
+            let expected = 20 * HOUR as i64 * number as i64;
+            assert!((start - expected).abs() < HOUR as i64, "{number}: {start}");
+        }
+    }
+    assert!(!run(&["measure", &a, &b]).messages.contains("clock"));
     run(&["measure", &a, &b]).told(10, &["39 hours", "--interval"]);
     run(&["measure", "--interval", "40h", &a, &b]).told(2, &["at most 39h"]);
 }

@@ -15,11 +15,10 @@ use crate::collector::{Collector, Counts, Passed, Problem};
 use crate::evaluation::Evaluation;
 use crate::feed::{Event, Feed, FeedError, Source};
 use crate::pair::Interval;
-use crate::summary::IntervalFigures;
+use crate::summary::{IntervalFigures, Starts};
 use crate::truth::Exact;
 use crate::verdict::{Void, misdated};
 use deltaline_model::board::{Command, Identity, Truth, VERSION};
-use deltaline_model::time::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant, SystemTime};
 use thiserror::Error;
@@ -255,7 +254,7 @@ impl Captured {
 #[derive(Default)]
 struct Segment {
     last: Option<u32>,
-    first_packet: Option<Timestamp>,
+    starts: Starts,
 }
 
 impl Follower {
@@ -501,7 +500,7 @@ impl Follower {
         let Interval { segment, number, .. } = *interval;
         let is_first = !self.segments.contains_key(&segment);
         if is_first && self.source.is_live() && self.restarts == 0 && is_partial(interval) {
-            self.segments.insert(segment, Segment { last: Some(number), first_packet: None });
+            self.segments.insert(segment, Segment { last: Some(number), starts: Starts::default() });
             self.happened.push(Happening::Partial { segment, number });
             return;
         }
@@ -520,8 +519,7 @@ impl Follower {
             _ => {}
         }
         known.last = Some(number);
-        known.first_packet = known.first_packet.or_else(|| evaluation.span().map(|(first, _)| first));
-        let mut figures = IntervalFigures::new(&evaluation, known.first_packet);
+        let mut figures = IntervalFigures::new(&evaluation, known.starts.next(&evaluation, reported));
         figures.reported = reported;
         if let Some(exact) = self.board.truth(number) {
             figures.figures = figures.figures.beside(&exact);

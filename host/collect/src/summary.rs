@@ -243,12 +243,13 @@ pub struct IntervalFigures {
 }
 
 impl IntervalFigures {
-    /// An interval's numbers, `base` being the time of the first packet of all.
-    pub fn new(evaluation: &Evaluation, base: Option<Timestamp>) -> Self {
-        let span = evaluation
-            .span()
-            .zip(base)
-            .map(|((first, last), base)| (first.nanoseconds_since(base), last.nanoseconds_since(base)));
+    /// An interval's numbers, `start` being the sender's first packet of it, in nanoseconds since its first one of all.
+    pub fn new(evaluation: &Evaluation, start: Option<i64>) -> Self {
+        let end = |first: Timestamp, last: Timestamp, start: i64| {
+            start.saturating_add(last.nanoseconds_since(first))
+        };
+        let span =
+            evaluation.span().zip(start).map(|((first, last), start)| (start, end(first, last, start)));
         IntervalFigures {
             segment: evaluation.segment,
             number: evaluation.number,
@@ -274,6 +275,39 @@ impl IntervalFigures {
                 Err(unusable) => Figures::of_void(unusable, std::slice::from_ref(evaluation)),
             },
         }
+    }
+}
+
+/// When intervals of a segment begin, in their order. Packets' times are known modulo 2^48 ns: those of intervals that follow each other are less than half
+/// of that apart, or as far as it is between the moments when they were reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Starts {
+    before: Option<Start>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    first: Timestamp,
+    since: i64,
+    reported: Option<u64>,
+}
+
+impl Starts {
+    /// The sender's first packet of the next interval, if it has any, in nanoseconds since its first one of all. It was `reported` in nanoseconds since the Unix
+    /// epoch, if that is known.
+    pub fn next(&mut self, evaluation: &Evaluation, reported: Option<u64>) -> Option<i64> {
+        const WRAP: i128 = 1 << 48;
+        let (first, _) = evaluation.span()?;
+        let since = self.before.map_or(0, |before| {
+            let step = i128::from(first.nanoseconds_since(before.first));
+            let expected =
+                reported.zip(before.reported).map_or(0, |(here, there)| i128::from(here) - i128::from(there));
+            let turns = (expected - step + WRAP / 2).div_euclid(WRAP);
+            let since = i128::from(before.since) + step + turns * WRAP;
+            since.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        });
+        self.before = Some(Start { first, since, reported });
+        Some(since)
     }
 }
 
@@ -303,11 +337,13 @@ impl Summary {
         if let Some(sent) = figures.answers.iter_mut().flatten().next().filter(|_| void > 0) {
             sent.remark = Some(Remark::Void { void, of });
         }
-        let base = evaluations.iter().find_map(Evaluation::span).map(|(first, _)| first);
-        let intervals = evaluations.iter().map(|each| IntervalFigures::new(each, base));
+        let mut order = Starts::default();
+        let starts: Vec<Option<i64>> = evaluations.iter().map(|each| order.next(each, None)).collect();
+        let intervals =
+            evaluations.iter().zip(&starts).map(|(each, start)| IntervalFigures::new(each, *start));
         let mut findings = Finding::of(&overall, distrusted, estimates.len());
         if distrusted.is_none() {
-            findings.extend(clock_doubts(&blocks(evaluations, base)).into_iter().map(Finding::Clock));
+            findings.extend(clock_doubts(&blocks(evaluations, &starts)).into_iter().map(Finding::Clock));
         }
         findings.extend(wild(evaluations, distrusted));
         findings.extend(altered(evaluations, distrusted));
@@ -316,6 +352,18 @@ impl Summary {
         let mut summary = Summary { overall: figures, intervals: intervals.collect(), findings };
         summary.refuse_wrong_stamps(evaluations.iter().map(has_wrong_stamps));
         summary
+    }
+
+    /// Sets the moments at which the sender saw each interval's first packet and last, in nanoseconds since the Unix epoch.
+    pub fn set_times(&mut self, times: impl IntoIterator<Item = Option<[u64; 2]>>) {
+        let mut base = None;
+        for (interval, times) in self.intervals.iter_mut().zip(times) {
+            let Some([first, last]) = times else { continue };
+            let base = *base.get_or_insert(first);
+            interval.times = times;
+            interval.span =
+                Some((first.wrapping_sub(base).cast_signed(), last.wrapping_sub(base).cast_signed()));
+        }
     }
 
     /// Takes mean and deviation out of the intervals in which packets have wrong stamps, and out of all together where any has: of each interval,
@@ -426,14 +474,13 @@ pub fn may_change(lost: f64, packets: u64) -> bool {
 }
 
 /// The delays of the usable intervals, in order of time.
-fn blocks(evaluations: &[Evaluation], base: Option<Timestamp>) -> Vec<Block> {
-    let block = |each: &Evaluation| {
-        let ((first, _), base) = (each.span()?, base?);
+fn blocks(evaluations: &[Evaluation], starts: &[Option<i64>]) -> Vec<Block> {
+    let block = |(each, start): (&Evaluation, &Option<i64>)| {
         let (estimate, _) = each.result.as_ref().ok()?;
         let singles = each.further.iter().find_map(Further::singles);
-        Block::of_interval(first.nanoseconds_since(base), estimate, singles)
+        Block::of_interval((*start)?, estimate, singles)
     };
-    evaluations.iter().filter_map(block).collect()
+    evaluations.iter().zip(starts).filter_map(block).collect()
 }
 
 /// Single packets whose delays are far from all others, among those that are known exactly.

@@ -7,7 +7,7 @@
 //! | doubt | what shows it |
 //! |---|---|
 //! | jump | the ranges of up to four blocks before a block and behind it are three times as far apart as either is wide, the next eighth of all blocks stays on its side, and, up to a second, so do the floors of all blocks before and behind; or the floors of up to 32 parts of the time lie in two groups, before a moment and behind it, farther apart than either is wide |
-//! | drift | the least of the ranges' lower ends, in 16 parts of the time, lies on a line (Theil and Sen's) that rises or falls four times as far as the parts are off it, and no steeper than clocks run apart; twice as far is enough where the lines of both halves are within 0.4 of its slope |
+//! | drift | the least of the ranges' lower ends, in 16 parts of the time, lies on a line (Theil and Sen's) that rises or falls four times as far as the parts are off it, and no steeper than clocks run apart; twice as far is enough where the lines of both halves are within 0.4 of its slope; up to a hundred times as steep, as daemons make clocks catch up, where it is ten times as far and both |
 //! | wild stamps | delays more than a second and 1000 interquartile ranges from the median, of at most one packet in twenty |
 //!
 //! Were the floors of n parts exchangeable, all of the first k would be below all others, or above, with a chance of 2 / C(n, k): of 32
@@ -317,8 +317,12 @@ fn floor_jump(blocks: &[Block]) -> Option<ClockDoubt> {
 
 /// Parts of the time between which a drift is looked for.
 const PARTS: usize = 16;
-/// How far clocks run apart at most, in millionths: ordinary crystals do not reach a fifth of it.
-const MOST_PPM: f64 = 1000.0;
+/// How far clocks run apart that nobody sets, in millionths: ordinary crystals do not reach a fifth of it.
+const FREE_PPM: f64 = 1000.0;
+/// How far they run apart at most, where a daemon makes up for a wrong time by running fast or slow. Queues fill as fast, and seldom as straight.
+const MOST_PPM: f64 = 100_000.0;
+/// How many times as far as the parts are off the line it has to lead there.
+const STRAIGHT: f64 = 10.0;
 
 fn drift(blocks: &[Block]) -> Option<ClockDoubt> {
     if blocks.len() < PARTS / 2 {
@@ -340,7 +344,8 @@ fn drift(blocks: &[Block]) -> Option<ClockDoubt> {
     let half = |parts: &[Block]| line(parts).is_some_and(|half| (half - slope).abs() < 0.4 * slope.abs());
     let (first, second) = parts.split_at(parts.len() / 2);
     let is_line = by.abs() > 4.0 * off || by.abs() > 2.0 * off && half(first) && half(second);
-    (is_line && ppm.abs() <= MOST_PPM).then_some(ClockDoubt::Drift { ppm, by })
+    let is_slewed = ppm.abs() <= MOST_PPM && by.abs() > STRAIGHT * off && half(first) && half(second);
+    (is_line && ppm.abs() <= FREE_PPM || is_slewed).then_some(ClockDoubt::Drift { ppm, by })
 }
 
 /// The slope of Theil and Sen's line through the parts' floors: the median of those between any two.

@@ -118,6 +118,10 @@ impl Estimate {
         if let Some(nanoseconds) = sums.mean(near) {
             let exact = Range { lower: nanoseconds, upper: nanoseconds };
             let mean = Ok(Mean::unbounded(nanoseconds, Uncertainty::Exact).bounded(exact));
+            if !sums.holds(nanoseconds) {
+                let reason = Reason::WildStamps;
+                return Estimate { mean: Err(reason), bracket: Err(reason), balance, ..self };
+            }
             let representative = self.representative.and(self.fits(exact));
             let deviation = representative.and(self.deviation);
             let effective_samples = self.received;

@@ -54,6 +54,9 @@ const WRAP: i128 = 1 << 48;
 /// Nanoseconds around the wrap of times, 18 minutes, in which packets may lie on both sides of it.
 const NEAR_WRAP: u64 = 1 << 40;
 
+/// How many nanoseconds a packet may lie before the first one or behind the last one: recorders and lanes may mix up neighbours.
+const MIXED_UP: f64 = 1e6;
+
 /// By how many nanoseconds the mean delay may differ from those of the first and the last packet, beside the difference of these.
 const VAGUE: f64 = 2e7;
 
@@ -97,6 +100,15 @@ impl Sums {
         let most = between(self.sender.first, self.receiver.last);
         let bracket = Range { lower: lower.max(least), upper: upper.min(most) };
         (bracket.lower <= bracket.upper).then_some(bracket)
+    }
+
+    /// Whether a mean can be that of packets none of which was sent before the first one or behind the last one, or received so: single stamps that are
+    /// far off show in the sums, and not in those times.
+    pub(crate) fn holds(&self, mean: f64) -> bool {
+        let [sent, received] = [self.sender, self.receiver]
+            .map(|end| signed(end.last.wrapping_sub(end.first)).unsigned_abs() as f64);
+        let first = signed(self.receiver.first.wrapping_sub(self.sender.first)) as f64;
+        (first - sent - MIXED_UP..=first + received + MIXED_UP).contains(&mean)
     }
 
     /// Between which delays the mean lies because of when `lost` packets were sent.

@@ -324,7 +324,8 @@ fn recordings_of_the_same_time_that_differ_are_named() {
     let later: Vec<_> = self::frames(100).split_off(70 * frames.len() / 60);
     let other_points: Vec<_> =
         later.iter().map(|(time, frame)| (time - 50 * SECOND, frame.clone())).collect();
-    let half: Vec<_> = frames.iter().filter(|(time, _)| !(time / SECOND).is_multiple_of(3)).cloned().collect();
+    let half: Vec<_> =
+        frames.iter().filter(|(time, _)| !(time / SECOND).is_multiple_of(3)).cloned().collect();
     let on: Vec<_> =
         frames_of(0, 20, None).iter().map(|(time, frame)| (time + 61 * SECOND, frame.clone())).collect();
     for (other, is_named) in [(&other_points, true), (&half, true), (&on, false), (&frames, false)] {

@@ -113,6 +113,34 @@ fn one_stamp_of_another_day_gives_no_other_mean() {
     assert!(given > 100, "{given}");
 }
 
+/// A packet amid the others, in no row, whose stamp is seconds to weeks off: what the first and the last packet of both ends allow is far less.
+#[test]
+fn one_wrong_stamp_amid_the_others_gives_no_mean() {
+    let random = &mut Generator::new(14);
+    for trial in 0..500 {
+        let packets = 3 + random.hash() as usize % 3_000;
+        let start = (random.hash() % (WRAP / 4)) as i64 + (WRAP / 4) as i64;
+        let sent: Vec<i64> = (0..packets as i64).map(|number| start + 10_000 * number).collect();
+        let delay = |random: &mut Generator| 1_000_000 + (random.hash() % 50_000) as i64;
+        let received: Vec<i64> = sent.iter().map(|time| time + delay(random)).collect();
+        let wrong = (2 + random.hash() % 1_000_000) as i64 * 1_000_000_000;
+        let place = 1 + random.hash() as usize % (packets - 2);
+        let of = |is_wrong: bool| {
+            let mut ends = [sent.clone(), received.clone()];
+            ends[trial % 2][place] += if is_wrong { wrong } else { 0 };
+            let blank = [Cell::default(); 8];
+            let packets = packets as u64;
+            let observation =
+                Observation { rows: 8, sender: &blank, receiver: &blank, sent: packets, received: packets };
+            let sums = Sums { sender: end(&ends[0]), receiver: end(&ends[1]) };
+            estimate_traffic(&observation, None, &[]).unwrap().with_sums(&sums)
+        };
+        let (sound, wrong) = (of(false), of(true));
+        assert_eq!((sound.method, sound.bracket.is_ok()), (Method::Sums, true), "{packets}");
+        assert!(wrong.mean.is_err() && wrong.bracket.is_err(), "{packets}: {wrong:?}");
+    }
+}
+
 #[test]
 fn other_packets_have_no_exact_mean_and_a_surplus_no_bracket() {
     let sums = Sums { sender: end(&[10, 20]), receiver: EndSums { digests: Some(8), ..end(&[15, 25]) } };
