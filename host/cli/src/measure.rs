@@ -62,7 +62,7 @@ Examples:
 pub(crate) struct Measure {
     #[command(flatten)]
     pub(crate) recordings: Recordings,
-    /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns; without it there is one interval
+    /// Length of an interval, such as 500ms, 2s, 1m, 250us or 10000ns, at most 39h; without it there is one interval, of as much at most
     #[arg(long, value_parser = parse::interval, value_name = "DURATION")]
     pub(crate) interval: Option<u64>,
     #[command(flatten)]

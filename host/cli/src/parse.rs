@@ -32,10 +32,15 @@ pub(crate) fn duration(text: &str) -> Result<u64, NotADuration> {
 
 /// The length of an interval in whole nanoseconds: a duration that packets' times can tell.
 pub(crate) fn interval(text: &str) -> Result<u64, String> {
-    let length = duration(text).map_err(|error| error.to_string())?;
-    match length {
-        ..LONGEST_INTERVAL => Ok(length),
-        _ => Err("packets' times are known modulo 2^48 ns: give an interval of at most 39h".into()),
+    match duration(text) {
+        Ok(length) if length < LONGEST_INTERVAL => Ok(length),
+        Ok(_) => {
+            Err("packets' times are known modulo 2^48 ns (78 h): give an interval of at most 39h".into())
+        }
+        Err(_) => {
+            Err("give a number and a unit of ns, us, ms, s, m (minutes) or h, such as 500ms, of at most 39h"
+                .into())
+        }
     }
 }
 

@@ -10,10 +10,11 @@ use crate::parse;
 use crate::progress::working;
 use crate::report::{self, duration, or_none};
 use crate::show::json::Schema;
+use crate::show::value::value;
 use crate::store::{Believed, failure};
 use clap::Args;
 use deltaline_collect::text::utc;
-use deltaline_estimate::quantity::{DEVIATION, LOST, MEAN, P99, SENT};
+use deltaline_estimate::quantity::{DEVIATION, Definition, LOST, MEAN, Number, P99, Quantity, SENT};
 use deltaline_store::{Filter, Folder, Row, Summing, Sums, Table};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -67,10 +68,10 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         table
     };
     // What cannot be read is left out with its reason.
-    let mut exit = Exit::Done;
+    let (mut exit, mut warnings) = (Exit::Done, vec![]);
     let mut left_out = |error| {
         let failure = failure(folder, error);
-        report::say(&format!("{}; its intervals are left out", failure.message));
+        warnings.push(format!("{}; its intervals are left out", failure.message));
         exit = failure.exit;
     };
     let doubles;
@@ -82,7 +83,11 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         };
         doubles = working("reading intervals", || opened.each(&filter, collectors, take));
         let sums = summing.finish();
-        let output = SumsOutput { schema: Schema::of("query"), sums: sums.iter().map(Into::into).collect() };
+        let output = SumsOutput {
+            schema: Schema::of("query"),
+            sums: sums.iter().map(Into::into).collect(),
+            warnings: vec![],
+        };
         (if *json { Shown::Sums(output) } else { Shown::Text(table_of_sums(&sums)) }, sums.is_empty())
     } else {
         let mut whole = Table::default();
@@ -96,24 +101,26 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
-    for (segment, [one, other]) in doubles.at_once {
-        report::say(&format!(
-            "segment {segment}: the recordings {one} and {other} have intervals of the same time with other numbers, and all of them count: a second recorder that \
-             lacks frames, or points of one segment number; keep one recorder's, or give each pair of points a segment of its own"
-        ));
-    }
-    for (path, intervals) in doubles.repeated {
-        report::say(&format!(
+    let at_once = doubles.at_once.iter().map(|(segment, [one, other])| {
+        format!(
+            "segment {segment}: recordings {one} and {other} have intervals of the same time with other numbers, which count beside each other: a second \
+             recorder that lacks frames, or points of one segment number; keep one recorder's, or give each pair of points a segment of its own"
+        )
+    });
+    let repeated = doubles.repeated.iter().map(|(path, intervals)| {
+        format!(
             "{}: {intervals} of its intervals have come before, with the same numbers, and count once: a copy, a second recorder, or frames that \
              somebody has sent again",
             path.display()
-        ));
-    }
+        )
+    });
+    warnings.extend(at_once.chain(repeated));
+    warnings.iter().for_each(|warning| report::say(warning));
     believed.mention_forgery();
     match text {
         Shown::Text(text) => report::print(&text)?,
-        Shown::Sums(sums) => report::print_json(&sums)?,
-        Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table))?,
+        Shown::Sums(sums) => report::print_json(&SumsOutput { warnings, ..sums })?,
+        Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table, warnings))?,
     }
     if is_empty {
         let message =
@@ -139,8 +146,8 @@ fn table_of(table: &Table) -> String {
         "interval",
         "reported",
         "sent",
-        "lost",
-        "mean",
+        "lost (95 %)",
+        "mean (95 %)",
         "deviation",
         "p99",
         "note",
@@ -149,13 +156,18 @@ fn table_of(table: &Table) -> String {
     for row in &table.rows {
         let packets = |name: String| or_none(table.number(row, &name), |number| number.to_string());
         let time = |name: String| or_none(table.number(row, &name), |number| duration(number as f64));
+        let number = |name: String| table.number(row, &name);
+        let ends = |what: &Definition| {
+            let end = |end| number(format!("{}_{end}", what.range_key())).map(|number| number as f64);
+            Some([end("low")?, end("high")?])
+        };
         shown.add_row([
             row.segment.to_string(),
             row.interval.to_string(),
             moment(row.reported),
             packets(SENT.key()),
-            packets(LOST.key()),
-            time(MEAN.key()),
+            or_none(number(LOST.key()), |lost| with_range(&LOST, Number::Whole(lost), ends(&LOST))),
+            or_none(number(MEAN.key()), |mean| with_range(&MEAN, Number::Real(mean as f64), ends(&MEAN))),
             time(DEVIATION.key()),
             time(P99.key()),
             or_none(row.reason.as_deref(), |reason| {
@@ -172,6 +184,11 @@ fn table_of(table: &Table) -> String {
     format!("{shown}\n{}", notes.collect::<String>())
 }
 
+/// A number with its 95 % interval, where it is known.
+fn with_range(what: &'static Definition, number: Number, range: Option<[f64; 2]>) -> String {
+    value(&Quantity { range: range.map(Ok), ..Quantity::new(what, Ok(number)) })
+}
+
 fn table_of_sums(sums: &[Sums]) -> String {
     let heads = [
         "segment",
@@ -179,7 +196,7 @@ fn table_of_sums(sums: &[Sums]) -> String {
         "intervals",
         "void",
         "sent",
-        "lost",
+        "lost (95 %)",
         "mean (95 %)",
         "least",
         "greatest",
@@ -187,10 +204,8 @@ fn table_of_sums(sums: &[Sums]) -> String {
     ];
     let mut shown = report::table(&heads);
     for each in sums {
-        let mean = each.mean.map(|mean| match each.range {
-            Some([low, high]) => format!("{} ({} to {})", duration(mean), duration(low), duration(high)),
-            None => duration(mean),
-        });
+        let mean = each.mean.map(|mean| with_range(&MEAN, Number::Real(mean), each.range));
+        let lost = with_range(&LOST, Number::Count(each.lost), each.lost_range);
         let time = |time: Option<i64>| or_none(time, |time| duration(time as f64));
         shown.add_row([
             each.segment.to_string(),
@@ -199,8 +214,8 @@ fn table_of_sums(sums: &[Sums]) -> String {
             each.void.to_string(),
             each.sent.to_string(),
             match each.lost_unknown {
-                0 => each.lost.to_string(),
-                unknown => format!("{} ({unknown} intervals unknown)", each.lost),
+                0 => lost,
+                unknown => format!("{lost}, {unknown} intervals unknown"),
             },
             or_none(mean, |mean| mean),
             time(each.least),
@@ -220,12 +235,13 @@ fn moment(microseconds: i64) -> String {
 struct IntervalsOutput<'a> {
     schema: Schema,
     intervals: Vec<Interval<'a>>,
+    warnings: Vec<String>,
 }
 
 impl<'a> IntervalsOutput<'a> {
-    fn of(table: &'a Table) -> Self {
+    fn of(table: &'a Table, warnings: Vec<String>) -> Self {
         let intervals = table.rows.iter().map(|row| Interval { row, columns: &table.columns });
-        IntervalsOutput { schema: Schema::of("query"), intervals: intervals.collect() }
+        IntervalsOutput { schema: Schema::of("query"), intervals: intervals.collect(), warnings }
     }
 }
 
@@ -261,6 +277,7 @@ impl Serialize for Interval<'_> {
 struct SumsOutput {
     schema: Schema,
     sums: Vec<SumOutput>,
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -273,8 +290,10 @@ struct SumOutput {
     sent: u64,
     received: u64,
     lost: u64,
+    lost_ci95: Option<[f64; 2]>,
     lost_unknown: u64,
     surplus: u64,
+    surplus_ci95: Option<[f64; 2]>,
     mean_ns: Option<f64>,
     mean_ci95_ns: Option<[f64; 2]>,
     min_ns: Option<i64>,
@@ -300,8 +319,10 @@ impl From<&Sums> for SumOutput {
             sent: sums.sent,
             received: sums.received,
             lost: sums.lost,
+            lost_ci95: sums.lost_range,
             lost_unknown: sums.lost_unknown,
             surplus: sums.surplus,
+            surplus_ci95: sums.surplus_range,
             mean_ns: sums.mean,
             mean_ci95_ns: sums.range,
             min_ns: sums.least,

@@ -90,6 +90,7 @@ struct Output {
     replayed: u64,
     unauthentic: u64,
     distrusted: Vec<String>,
+    starved: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
@@ -123,6 +124,7 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         replayed: work.replayed,
         unauthentic: work.unauthentic,
         distrusted: names(&work.distrusted),
+        starved: work.starved,
     };
     believed.mention_forgery();
     for torn in &output.torn {
@@ -142,7 +144,7 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
             output.folder, output.unauthentic
         ));
     }
-    for starved in &work.starved {
+    for starved in &output.starved {
         report::say(&format!("{}: {starved}", output.folder));
     }
     if *json {
@@ -160,7 +162,7 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
             output.removed.len()
         ))?;
     }
-    let is_whole = work.starved.is_empty() && work.distrusted.is_empty();
+    let is_whole = output.starved.is_empty() && work.distrusted.is_empty();
     Ok(if is_whole { exit } else { Exit::Void })
 }
 

@@ -77,8 +77,8 @@ pub enum Reason {
     ),
     /// No row is whole that would show packets which came in place of lost ones.
     #[error(
-        "not identifiable: packets may have come in place of lost ones, and no row shows how many; more rows or a bank with a longer prefix keep some \
-         whole"
+        "not identifiable: packets may have come in place of lost ones, and no row shows how many; take --synopsis lda, both or identity, or, where \
+         loss damaged every row, a bank with a longer prefix"
     )]
     UnseenGains,
     /// Packets share rows more often than chance lets packets of different keys.

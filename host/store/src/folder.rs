@@ -11,7 +11,6 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::ops::RangeInclusive;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -267,17 +266,20 @@ impl Folder {
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Doubles {
         let (mut known, mut doubles) = (KnownIntervals::default(), Doubles::default());
-        let mut times: BTreeMap<u32, BTreeMap<String, RangeInclusive<i64>>> = BTreeMap::new();
+        let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
             let run = parts(recording).0;
             let repeated = known.take_out_of(&mut table, run, runs.len() > 1);
             doubles.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
-            for Row { segment, reported, .. } in &table.rows {
-                let of_run =
-                    times.entry(*segment).or_default().entry(run.into()).or_insert(*reported..=*reported);
-                *of_run = *reported.min(of_run.start())..=*reported.max(of_run.end());
+            for Row { segment, reported, interval, .. } in table.rows.iter().filter(|_| runs.len() > 1) {
+                times
+                    .entry(*segment)
+                    .or_default()
+                    .entry(run.into())
+                    .or_default()
+                    .push((*reported, *interval));
             }
             table
         };
@@ -300,10 +302,17 @@ impl Folder {
             }
         }
         for (segment, runs) in times {
-            let mut runs: Vec<(String, RangeInclusive<i64>)> = runs.into_iter().collect();
-            runs.sort_by_key(|(_, times)| *times.start());
-            let at_once = runs.windows(2).find(|pair| pair[1].1.start() < pair[0].1.end());
-            doubles.at_once.extend(at_once.map(|pair| (segment, [pair[0].0.clone(), pair[1].0.clone()])));
+            let mut runs: Vec<(String, Vec<(i64, u32)>)> = runs.into_iter().collect();
+            runs.iter_mut().for_each(|(_, intervals)| intervals.sort_unstable());
+            let pairs = runs
+                .iter()
+                .enumerate()
+                .flat_map(|(place, one)| runs[place + 1..].iter().map(move |two| (one, two)));
+            let mut at_once =
+                pairs.filter(|((_, one), (_, two))| lie_within(one, two) || lie_within(two, one));
+            doubles
+                .at_once
+                .extend(at_once.next().map(|((one, _), (two, _))| (segment, [one.clone(), two.clone()])));
         }
         doubles
     }
@@ -405,6 +414,16 @@ const ABANDONED: Duration = Duration::from_secs(600);
 
 /// Microseconds that two recorders' clocks are taken to be apart at most.
 const APART: i64 = 10_000_000;
+
+/// Whether any interval of one run was reported between two of another run that follow each other by their numbers. Runs of recorders that take turns are not so.
+/// Both are in order of time.
+fn lie_within(one: &[(i64, u32)], other: &[(i64, u32)]) -> bool {
+    one.iter().any(|(reported, _)| {
+        let behind = other.partition_point(|(then, _)| then < reported);
+        let beside = behind.checked_sub(1).and_then(|before| other.get(before)).zip(other.get(behind));
+        beside.is_some_and(|((_, before), (_, behind))| before.wrapping_add(1) == *behind)
+    })
+}
 
 /// Of a run's own intervals so many are known again at least: a month's are many millions.
 const OWN: usize = 1 << 20;

@@ -1,7 +1,7 @@
 //! Sums: what the intervals of an hour, or of any other time, are together.
 
 use crate::table::{Row, Table};
-use deltaline_estimate::quantity::{GREATEST, LEAST, LOST, MEAN, P99, RECEIVED, SENT, SURPLUS};
+use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, LOST, MEAN, P99, RECEIVED, SENT, SURPLUS};
 use std::collections::BTreeMap;
 
 /// Intervals of one segment, together.
@@ -23,8 +23,12 @@ pub struct Sums {
     pub lost: u64,
     /// Intervals whose losses are not known, void ones among them: `lost` has none of theirs.
     pub lost_unknown: u64,
+    /// Its 95 % interval, in those intervals; none if one of them has none.
+    pub lost_range: Option<[f64; 2]>,
     /// Packets received that were not sent.
     pub surplus: u64,
+    /// Its 95 % interval, as that of `lost`.
+    pub surplus_range: Option<[f64; 2]>,
     /// Intervals with packets but without a mean. If there are any, there is no mean of all: those lost most, and leaving them out
     /// would bias it.
     pub unknown: u64,
@@ -53,6 +57,8 @@ struct Sum {
     weighted: f64,
     /// Packets received, times how far each end of the mean's interval is from it, squared; none once an interval has no such end.
     errors: [Option<f64>; 2],
+    /// How far the ends of the intervals of packets lost, and of packets gained, are from the numbers, squared.
+    counts: [[Option<f64>; 2]; 2],
 }
 
 impl Summing {
@@ -79,7 +85,8 @@ impl Summing {
 
 impl Sum {
     fn new(segment: u32, start: i64) -> Self {
-        Sum { sums: Sums { segment, start, ..Sums::default() }, weighted: 0.0, errors: [Some(0.0); 2] }
+        let sums = Sums { segment, start, ..Sums::default() };
+        Sum { sums, weighted: 0.0, errors: [Some(0.0); 2], counts: [[Some(0.0); 2]; 2] }
     }
 
     fn add(&mut self, columns: &Columns, row: &Row) {
@@ -98,6 +105,15 @@ impl Sum {
             (&mut sums.surplus, packets(columns.surplus)),
         ] {
             *sum = sum.saturating_add(more);
+        }
+        let counted = [(columns.lost, columns.lost_ends), (columns.surplus, columns.surplus_ends)];
+        for (errors, (count, ends)) in self.counts.iter_mut().zip(counted) {
+            // Of unknown losses nothing is in the sum.
+            let Some(count) = number(count) else { continue };
+            for (error, end) in errors.iter_mut().zip(ends) {
+                let apart = number(end).map(|end| end.saturating_sub(count) as f64);
+                *error = error.zip(apart).map(|(error, apart)| error + apart * apart);
+            }
         }
         sums.least = sums.least.into_iter().chain(number(columns.least)).min();
         sums.greatest = sums.greatest.max(number(columns.greatest));
@@ -124,7 +140,12 @@ impl Sum {
             let [low, high] = self.errors.map(|error| error.map(|error| error.sqrt() / received));
             Some([mean - low?, mean + high?])
         });
-        Sums { mean, range, ..self.sums }
+        let [lost_range, surplus_range] =
+            [(self.sums.lost, self.counts[0]), (self.sums.surplus, self.counts[1])].map(|(count, errors)| {
+                let [low, high] = errors.map(|error| error.map(f64::sqrt));
+                Some([(count as f64 - low?).floor(), (count as f64 + high?).ceil()])
+            });
+        Sums { mean, range, lost_range, surplus_range, ..self.sums }
     }
 }
 
@@ -136,6 +157,8 @@ struct Columns {
     surplus: Option<usize>,
     mean: Option<usize>,
     ends: [Option<usize>; 2],
+    lost_ends: [Option<usize>; 2],
+    surplus_ends: [Option<usize>; 2],
     least: Option<usize>,
     greatest: Option<usize>,
     p99: Option<usize>,
@@ -144,13 +167,16 @@ struct Columns {
 impl Columns {
     fn of(table: &Table) -> Self {
         let find = |name: String| table.columns.iter().position(|column| *column == name);
+        let ends = |what: &Definition| ["low", "high"].map(|end| find(format!("{}_{end}", what.range_key())));
         Columns {
             sent: find(SENT.key()),
             received: find(RECEIVED.key()),
             lost: find(LOST.key()),
             surplus: find(SURPLUS.key()),
             mean: find(MEAN.key()),
-            ends: ["low", "high"].map(|end| find(format!("{}_{end}", MEAN.range_key()))),
+            ends: ends(&MEAN),
+            lost_ends: ends(&LOST),
+            surplus_ends: ends(&SURPLUS),
             least: find(LEAST.key()),
             greatest: find(GREATEST.key()),
             p99: find(P99.key()),

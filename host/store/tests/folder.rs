@@ -328,9 +328,19 @@ fn recordings_of_the_same_time_that_differ_are_named() {
         frames.iter().filter(|(time, _)| !(time / SECOND).is_multiple_of(3)).cloned().collect();
     let on: Vec<_> =
         frames_of(0, 20, None).iter().map(|(time, frame)| (time + 61 * SECOND, frame.clone())).collect();
-    for (other, is_named) in [(&other_points, true), (&half, true), (&on, false), (&frames, false)] {
+    // Two recorders that take turns, a third of the time each.
+    let third = frames.len() / 3;
+    let turn = frames[third..2 * third].to_vec();
+    let others = [&frames[..third], &frames[2 * third..]].concat();
+    for (north, other, is_named) in [
+        (&frames, &other_points, true),
+        (&frames, &half, true),
+        (&frames, &on, false),
+        (&frames, &frames, false),
+        (&others, &turn, false),
+    ] {
         let folder = TempDir::new().unwrap();
-        fs::write(name(folder.path(), 0), recording(&frames)).unwrap();
+        fs::write(name(folder.path(), 0), recording(north)).unwrap();
         fs::write(folder.path().join("south-20260123T000000.000000Z.pcapng"), recording(other)).unwrap();
         let doubles =
             Folder::open(folder.path()).unwrap().each(&Filter::default(), Collector::default, |_| ());

@@ -138,10 +138,9 @@ impl Cut {
 
     fn too_long(&self, lasted: u64) -> Failure {
         let message = format!(
-            "{}: lasts {}, and within an interval packets' times are known up to {}; take shorter intervals with --interval",
+            "{}: lasts {}, and an interval may last 39 hours at most, as packets' times are known modulo 2^48 ns (78 h); take shorter ones with --interval",
             self.input.name(),
-            duration(lasted as f64),
-            duration(LONGEST_INTERVAL as f64)
+            duration(lasted as f64)
         );
         Failure::new(Exit::Refused, message)
     }

@@ -17,7 +17,7 @@ mod rows;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
-mod value;
+pub(crate) mod value;
 
 use deltaline_collect::summary::Figures;
 use deltaline_estimate::quantity::{LOST, Number};

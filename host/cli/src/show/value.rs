@@ -18,7 +18,7 @@ pub(super) fn heading(quantity: &Quantity, has_range: bool) -> Option<String> {
 
 /// A quantity with its confidence interval, in the same unit, and with its share of the samples; one whose interval is not known is
 /// `about` its value, and never looks exact.
-pub(super) fn value(quantity: &Quantity) -> String {
+pub(crate) fn value(quantity: &Quantity) -> String {
     let range = quantity.range.and_then(Result::ok);
     or_none(quantity.value.ok(), |number| match (quantity.what.unit, range) {
         (Unit::Packets, _) => packets(number, range, quantity.samples),
