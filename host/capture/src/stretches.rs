@@ -107,6 +107,9 @@ impl Stretches {
                 }
             }
         }
+        let arrived = places.values().filter(|place| place.arrived > 0);
+        let lacking = arrived.map(|place| place.sent.saturating_sub(place.arrived) as u64).sum();
+        let looked_at = places.values().map(|place| place.sent as u64).sum();
         let every = self.every;
         let packets = self.packets.into_iter().zip(arrivals).enumerate();
         let passed = packets.filter_map(|(index, (sent, arrival))| {
@@ -136,7 +139,7 @@ impl Stretches {
                 _ => None,
             }));
         }
-        Passages { single, repeated }
+        Passages { single, repeated, looked_at, lacking }
     }
 }
 
@@ -169,6 +172,9 @@ pub struct Passages {
     /// Those that occur once at each end, in the order of the sender's recording.
     single: Vec<Passage>,
     repeated: Vec<i64>,
+    /// Packets that the sender has, and copies among them of which the receiver has fewer.
+    looked_at: u64,
+    lacking: u64,
 }
 
 impl Passages {
@@ -180,6 +186,11 @@ impl Passages {
     /// The delays in nanoseconds of those that occur more than once at either end, by a guess at which is which.
     pub fn repeated(&self) -> &[i64] {
         &self.repeated
+    }
+
+    /// How many of the sender's packets were looked at, and how many of these are copies of others, of which the receiver has fewer, but not none.
+    pub fn lacking_copies(&self) -> (u64, u64) {
+        (self.lacking, self.looked_at)
     }
 
     /// How many of those that occur once overtook each other, run by run.

@@ -22,6 +22,7 @@ use deltaline_capture::filter::Filter;
 use deltaline_collect::exchange::{Asked, Costs, ExchangeError, Refusal, Terms, answer, ask};
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_design::random_seed;
+use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, LOST, MEAN, SURPLUS};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
@@ -395,7 +396,7 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     if let Some(failure) = cut.failure.take() {
         return Err(failure);
     }
-    let Asked { evaluations, numbers, silences, costs, .. } =
+    let Asked { evaluations, numbers, silences, sampled, costs, .. } =
         asked.map_err(|error| failure(&address, &error))?;
 
     let mut summary = Summary::of(&evaluations);
@@ -414,10 +415,7 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     let mut warnings = interval_remarks(&evaluations);
     if terms.length == 0 {
         summary.doubt_uncut();
-        warnings.push(
-            "all packets are one interval, which does not show whether the two clocks ran alike: a step or a drift is in the mean; --interval shows them"
-                .into(),
-        );
+        summary.doubt_clocks(&evaluations, clock_doubts_of_packets(sampled));
     }
     warnings.extend(summary.findings.iter().map(ToString::to_string));
     warnings.extend(cut.remarks());

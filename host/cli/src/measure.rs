@@ -21,11 +21,11 @@ use deltaline_capture::edges::Edges;
 use deltaline_capture::reordering::Reordering;
 use deltaline_capture::replay::Span;
 use deltaline_capture::stretches::Passages;
-use deltaline_collect::summary::{Figures, Finding, Summary, interval_remarks};
+use deltaline_collect::summary::{Figures, Finding, Summary, interval_remarks, may_change};
 use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_collect::verdict::Doubt;
 use deltaline_estimate::clock_doubts_of_packets;
-use deltaline_estimate::quantity::of_reordering;
+use deltaline_estimate::quantity::{LOST, of_reordering};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
@@ -166,6 +166,20 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
                 .chain([&mut summary.overall])
                 .for_each(|figures| figures.look_for_absent(&delays, passages.repeated()));
             show_reordering(&mut summary, std::iter::once(passages.reordering()));
+            let (lacking, looked_at) = passages.lacking_copies();
+            let lost = summary.overall.find(LOST.name).and_then(|lost| lost.value.ok());
+            let sent = passed
+                .evaluations
+                .iter()
+                .filter_map(|each| each.sender)
+                .map(|sender| sender.packets)
+                .sum::<u64>();
+            let share = sent as f64 / looked_at.max(1) as f64;
+            if lacking > 0
+                && lost.is_some_and(|lost| may_change(lost.to_f64(), (lacking as f64 * share) as u64))
+            {
+                summary.doubt_copies(lacking, looked_at);
+            }
         }
         (None, None) => {}
     }

@@ -217,7 +217,10 @@ fn table_of_sums(sums: &[Sums]) -> String {
                 0 => lost,
                 unknown => format!("{lost}, {unknown} intervals unknown"),
             },
-            or_none(mean, |mean| mean),
+            or_none(mean, |mean| match each.doubted {
+                0 => mean,
+                doubted => format!("{mean}, {doubted} intervals of doubtful clocks"),
+            }),
             time(each.least),
             time(each.greatest),
             time(each.worst_p99),
@@ -287,6 +290,7 @@ struct SumOutput {
     intervals: u64,
     void: u64,
     unknown: u64,
+    doubted: u64,
     sent: u64,
     received: u64,
     lost: u64,
@@ -304,18 +308,27 @@ struct SumOutput {
 
 impl From<&Sums> for SumOutput {
     fn from(sums: &Sums) -> Self {
-        let reason = (sums.unknown > 0).then(|| {
+        let unknown = (sums.unknown > 0).then(|| {
             format!(
                 "{} intervals with packets have no mean: leaving them out would bias that of all",
                 sums.unknown
             )
         });
+        let doubted = (sums.doubted > 0).then(|| {
+            format!(
+                "the clocks are doubtful in {} intervals, whose delays are in the mean: their own reasons are those of `query` without --every",
+                sums.doubted
+            )
+        });
+        let reasons: Vec<String> = unknown.into_iter().chain(doubted).collect();
+        let reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         SumOutput {
             segment: sums.segment,
             start_time: moment(sums.start),
             intervals: sums.intervals,
             void: sums.void,
             unknown: sums.unknown,
+            doubted: sums.doubted,
             sent: sums.sent,
             received: sums.received,
             lost: sums.lost,

@@ -27,6 +27,7 @@ use deltaline_estimate::quantity::{LOST, Number, SENT};
 use deltaline_model::board::Identity;
 use deltaline_model::wire::frame::Role;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -88,7 +89,7 @@ pub(crate) struct Read {
 
 /// Rows on a terminal from one heading to the next.
 const ROWS: u64 = 24;
-/// Corrupted frames and messages that are named one by one.
+/// Corrupted frames and messages that are named one by one, and segments whose doubts are.
 const NAMED: u64 = 10;
 
 /// A line of the JSON output.
@@ -202,6 +203,7 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
         counts: Counts::default(),
         exit: Exit::Done,
         is_over: false,
+        doubted: BTreeSet::new(),
         is_closed: false,
     };
     printer.line(&Line::Start { schema: Schema::of("read"), source: &arguments.source })?;
@@ -247,6 +249,8 @@ struct Printer<'a> {
     counts: Counts,
     exit: Exit,
     is_over: bool,
+    /// Segments of whose clocks a doubt was said.
+    doubted: BTreeSet<u32>,
     /// Nobody reads standard output any more: what is under way is no longer of interest, and not missing.
     is_closed: bool,
 }
@@ -435,6 +439,15 @@ impl Printer<'_> {
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
         if self.arguments.json {
             return self.line(&Line::Interval(IntervalOutput(figures)));
+        }
+        if let Some(doubt) = &figures.figures.clock_doubt
+            && self.doubted.len() < NAMED as usize
+            && self.doubted.insert(figures.segment)
+        {
+            self.say(&format!(
+                "segment {}, interval {}: {doubt}; this is said once, and all such intervals have 'clock' in the column 'doubt'",
+                figures.segment, figures.number
+            ));
         }
         if self.counts.intervals == 1 {
             mention_forgery(self.arguments.key.as_deref(), "control frames");

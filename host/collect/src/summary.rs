@@ -426,8 +426,10 @@ impl Summary {
         // Each is counted in two intervals.
         let all = crossing.iter().sum::<u64>() / 2;
         if all > 0 {
-            for what in [&quantity::LOST, &quantity::SURPLUS, &quantity::MEAN] {
-                self.overall.remark_on(what, Remark::Crossing(all));
+            self.overall.remark_on(&quantity::MEAN, Remark::Crossing(all));
+            // Whatever rows of those intervals prove or let expect, it is of packets of others.
+            for answer in &mut self.overall.answers {
+                quantity::leave_losses_open(answer, Reason::Crossing(all), Remark::Crossing(all));
             }
         }
     }
@@ -440,6 +442,15 @@ impl Summary {
             for what in [&quantity::LOST, &quantity::MEAN, &quantity::BRACKET] {
                 figures.remark_on(what, Remark::NoEdges);
             }
+        }
+    }
+
+    /// Marks the number of lost packets where so many `of` packets that were looked at are copies of others of which the receiver has fewer ([`Remark::Copies`]),
+    /// so that they count as lost.
+    pub fn doubt_copies(&mut self, packets: u64, of: u64) {
+        let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures);
+        for figures in intervals.chain([&mut self.overall]) {
+            figures.remark_on(&quantity::LOST, Remark::Copies { packets, of });
         }
     }
 
@@ -549,7 +560,9 @@ fn has_wrong_stamps(evaluation: &Evaluation) -> bool {
 /// Why delays may be off although everything fits together.
 fn clock_doubt(evaluations: &[Evaluation], findings: &[Finding]) -> Option<String> {
     let doubts = evaluations.iter().flat_map(|each| &each.doubts).filter(|doubt| doubt.is_of_clocks());
-    let found = findings.iter().filter(|each| each.is_of_clocks() || matches!(each, Finding::Coarse(_)));
+    let found = findings
+        .iter()
+        .filter(|each| each.is_of_clocks() || matches!(each, Finding::Coarse(_) | Finding::Swapped { .. }));
     let mut texts: Vec<String> = vec![];
     for text in doubts.map(ToString::to_string).chain(found.map(ToString::to_string)) {
         if !texts.contains(&text) {

@@ -46,6 +46,8 @@ pub struct Balance {
     unknown: Option<Reason>,
 }
 
+/// So many more packets than differ may have been expected to, by 95 %, where few do.
+const FEW_MORE: f64 = 3.0;
 /// Packets by which rows differ, from which on their spread is about normal.
 const ENOUGH_SPREAD: f64 = 30.0;
 
@@ -150,14 +152,16 @@ impl Balance {
         let hides_losses = 10 * rows_gained > rows_filled;
         let share = (sampled as f64 / observation.sent.max(1) as f64).min(1.0);
         let lost = ((spread / share + balance.net as f64) / 2.0).min(observation.sent as f64);
-        let variance = (spread_variance + spread * (1.0 - share)) / (4.0 * share * share);
+        let of_spread = |spread: f64| (spread_variance + spread * (1.0 - share)) / (4.0 * share * share);
+        let variance = of_spread(spread);
         if balance.surplus_least > 0 && (balance.lost_least > 0 || hides_losses) && sampled > 0 {
             let most = lost + Confidence::P95.student(f64::INFINITY) * variance.sqrt();
             let least = 2.0 * lost - most;
             // Where no row proves a loss and none is within the error, none is said, and as many as the error allows are the bound.
             balance.estimated = Some(match balance.lost_least == 0 && least <= 0.0 {
                 true => (0.0, (most / Confidence::P95.student(f64::INFINITY)).powi(2)),
-                false => (lost, variance),
+                // Few packets that differ may have been a few more as well, and a row may hold one of either kind.
+                false => (lost, of_spread(spread + FEW_MORE) + FEW_MORE / 4.0),
             });
             balance.unseen = Unseen::default();
         } else {

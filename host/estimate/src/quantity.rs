@@ -190,6 +190,13 @@ pub enum Remark {
         /// How many.
         u64,
     ),
+    /// Copies of packets that the sender's recorder alone has count as lost.
+    Copies {
+        /// So many of them.
+        packets: u64,
+        /// Of how many that were looked at.
+        of: u64,
+    },
     /// Recordings are compared from their first packets to their last, whenever these were.
     Uncut,
     /// A number of packets is estimated from rows.
@@ -259,6 +266,12 @@ impl fmt::Display for Remark {
             Remark::UnderWay(packets) => write!(
                 f,
                 "off by up to {packets}: so many packets at the recordings' edges were lost, or else under way when a recorder began or stopped"
+            ),
+            Remark::Copies { packets, of } => write!(
+                f,
+                "{packets} of {of} of the sender's packets that were looked at are copies of others of which the receiver has fewer, and count as lost: if \
+                 its recorder wrote them twice, as a mirror port gives them, they were not; record at one port or direction, or take --interval or --synopsis \
+                 identity, which name them"
             ),
             Remark::Uncut => f.write_str(
                 "the recordings are compared from their first packets to their last: what one of them has of a time when the other recorder did not run is \
@@ -525,6 +538,15 @@ pub fn refuse_times(quantities: &mut [Quantity], reason: Reason) {
 /// Takes losses and gains out of quantities, for this reason.
 pub fn refuse_losses(quantities: &mut [Quantity], reason: Reason) {
     refuse(quantities, &[&LOST, &SURPLUS], reason);
+}
+
+/// Leaves the intervals of losses and gains open, for this reason, and says so of their numbers.
+pub fn leave_losses_open(quantities: &mut [Quantity], reason: Reason, remark: Remark) {
+    let is_either =
+        |each: &&mut Quantity| [&LOST, &SURPLUS].iter().any(|what| std::ptr::eq(*what, each.what));
+    for each in quantities.iter_mut().filter(is_either).filter(|each| each.value.is_ok()) {
+        *each = Quantity { range: Some(Err(reason)), remark: Some(remark), ..*each };
+    }
 }
 
 /// Takes the mean with its range out of quantities, for this reason; its bounds stay.

@@ -1,6 +1,6 @@
 //! Sums: what the intervals of an hour, or of any other time, are together.
 
-use crate::table::{Row, Table};
+use crate::table::{CLOCK_DOUBTED, Row, Table};
 use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, LOST, MEAN, P99, RECEIVED, SENT, SURPLUS};
 use std::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ pub struct Sums {
     /// Intervals with packets but without a mean. If there are any, there is no mean of all: those lost most, and leaving them out
     /// would bias it.
     pub unknown: u64,
+    /// Intervals whose clocks are doubtful: their delays are in the mean, and may be off.
+    pub doubted: u64,
     /// Mean delay of all packets received, in nanoseconds.
     pub mean: Option<f64>,
     /// Its 95 % interval, the intervals' errors being independent; none if one of them has none.
@@ -96,6 +98,7 @@ impl Sum {
         let sums = &mut self.sums;
         sums.intervals += 1;
         sums.void += u64::from(number(columns.sent).is_none());
+        sums.doubted += u64::from(number(columns.doubted).is_some());
         sums.lost_unknown += u64::from(number(columns.lost).is_none());
         let received = packets(columns.received);
         for (sum, more) in [
@@ -162,6 +165,7 @@ struct Columns {
     least: Option<usize>,
     greatest: Option<usize>,
     p99: Option<usize>,
+    doubted: Option<usize>,
 }
 
 impl Columns {
@@ -180,6 +184,7 @@ impl Columns {
             least: find(LEAST.key()),
             greatest: find(GREATEST.key()),
             p99: find(P99.key()),
+            doubted: find(CLOCK_DOUBTED.into()),
         }
     }
 }

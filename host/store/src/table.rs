@@ -4,6 +4,9 @@ use deltaline_collect::summary::IntervalFigures;
 use deltaline_estimate::quantity::{Number, Quantity};
 use std::ops::Range;
 
+/// The number that intervals have whose clocks are doubtful, 1.
+pub(crate) const CLOCK_DOUBTED: &str = "clock_doubted";
+
 /// Which rows are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -64,7 +67,8 @@ impl Table {
             reason: (!doubts.is_empty()).then(|| doubts.join("; ")),
             numbers: vec![None; self.columns.len()],
         };
-        for (name, number) in figures.quantities().flat_map(numbers) {
+        let doubted = figures.clock_doubt.as_ref().map(|_| (CLOCK_DOUBTED.to_string(), 1));
+        for (name, number) in figures.quantities().flat_map(numbers).chain(doubted) {
             let column = self.column(name);
             row.numbers.resize(self.columns.len(), None);
             row.numbers[column] = Some(number);

@@ -9,12 +9,13 @@ const SEGMENT: (&str, usize) = ("segment", 7);
 const INTERVAL: (&str, usize) = ("interval", 10);
 const GAPS: (&str, usize) = ("gaps", 5);
 const BAD: (&str, usize) = ("bad", 5);
+const DOUBT: (&str, usize) = ("doubt", 5);
 
 /// One row: heading, width and text of every column.
 pub(crate) struct Row(Vec<(String, usize, String)>);
 
 impl Row {
-    /// The brief quantities of an interval, with the truth if `has_truth`, and how many gaps and bad frames there were.
+    /// The brief quantities of an interval, whether its clocks are doubtful, with the truth if `has_truth`, and how many gaps and bad frames there were.
     pub(crate) fn new(interval: &IntervalFigures, gaps: u64, bad: u64, has_truth: bool) -> Self {
         let beside = |(heading, width): (&str, usize), text: String| (heading.to_string(), width, text);
         let figures = &interval.figures;
@@ -32,6 +33,7 @@ impl Row {
         }));
         row.push(beside(GAPS, gaps.to_string()));
         row.push(beside(BAD, bad.to_string()));
+        row.push(beside(DOUBT, if figures.clock_doubt.is_some() { "clock" } else { "-" }.into()));
         for quantity in brief.iter().filter(|quantity| has_truth && quantity.what.exact.is_some()) {
             let heading = format!("true {}", quantity.what.heading.unwrap_or_default());
             let exact = figures.exact(quantity).map(|exact| Quantity { samples: None, ..*exact });

@@ -335,6 +335,10 @@ impl Metrics {
         for quantity in figures.quantities() {
             self.numbers.take(segment, quantity);
         }
+        let doubted = f64::from(u8::from(figures.clock_doubt.is_some()));
+        let help = "Intervals whose clocks are doubtful: their delays are given all the same, and may be off";
+        self.numbers
+            .set("clock_doubted", help, segment, Some(doubted), || Series::Intervals(Family::default()));
         let is_delay = |each: &&Quantity| each.what.unit == Unit::Nanoseconds && each.range.is_some();
         if let Some(delay) = figures.quantities().find(is_delay) {
             self.numbers.distribute(segment, delay);

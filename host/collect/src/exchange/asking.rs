@@ -39,6 +39,8 @@ pub struct Asked {
     pub spent: Vec<Spent>,
     /// The longest time in which the sender, and the receiver, saw no packet while recording, in nanoseconds since the Unix epoch, as far as packets were read.
     pub silences: [[u64; 2]; 2],
+    /// Of a recording without intervals: when packets of a sample were sent, in nanoseconds modulo 2^48, and their delays in nanoseconds, in order of time.
+    pub sampled: Vec<(u64, i64)>,
     /// What it took.
     pub costs: Costs,
 }
@@ -87,6 +89,7 @@ pub fn ask<S: Read + Write>(
         previous: None,
         recorded: Recorded::default(),
         overdue: Overdue::default(),
+        sampled: vec![],
         far: BTreeMap::new(),
         spent: Spent::default(),
     };
@@ -116,7 +119,7 @@ pub fn ask<S: Read + Write>(
     if let Some(next) = number {
         asker.look_ahead(next..u64::MAX)?;
     }
-    let Asker { channel, intervals, question, recorded, far, .. } = asker;
+    let Asker { channel, intervals, question, recorded, far, sampled, .. } = asker;
     let recorded = [intervals.recorded(), recorded];
     if terms.length > 0 {
         // Nobody has looked further back than into the interval before the first.
@@ -131,8 +134,14 @@ pub fn ask<S: Read + Write>(
         return Err(ExchangeError::NothingInCommon);
     }
     let silences = recorded.map(|recorded| recorded.silence);
-    let mut asked =
-        Asked { evaluations: vec![], numbers: vec![], spent: vec![], silences, costs: Costs::default() };
+    let mut asked = Asked {
+        evaluations: vec![],
+        numbers: vec![],
+        spent: vec![],
+        silences,
+        sampled,
+        costs: Costs::default(),
+    };
     for (evaluation, number, spent) in found {
         asked.evaluations.push(evaluation);
         asked.numbers.push(number);
@@ -170,6 +179,8 @@ struct Asker<'a, S, F> {
     recorded: Recorded,
     /// Packets that one end alone has, so far.
     overdue: Overdue,
+    /// As [`Asked::sampled`].
+    sampled: Vec<(u64, i64)>,
     /// Intervals whose packets were where nobody looked for them, and the delay of such a packet that is farthest from none.
     far: BTreeMap<u64, i64>,
     /// Of the interval that is spoken of.
@@ -242,6 +253,8 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         let foreign = self.times(number, &difference, &alike)?;
         if has_clocks {
             self.look_back(number, &difference, &foreign);
+        } else {
+            self.sampled = sampled(self.intervals.packets(number), &foreign);
         }
         let seen_alike = self.seen(number, &names)?;
         self.spent.times = watch.lap();
@@ -544,6 +557,31 @@ fn leave_open(evaluation: &mut Evaluation, alike: &[Alike], seen: &PacketCache) 
             found.across = packets;
         }
     }
+}
+
+/// When packets were sent that both ends have seen once, and their delays in nanoseconds, in order of time.
+fn sampled(sent: &PacketCache, received: &PacketCache) -> Vec<(u64, i64)> {
+    let mut seen: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for (hash, time) in received.sightings().into_iter().flatten() {
+        seen.entry(hash).or_default().push(time.nanoseconds());
+    }
+    let hashes: Vec<u64> = seen.keys().copied().collect();
+    let times = sent.all_times(&hashes).unwrap_or_default();
+    let since = |time: u64, other: u64| {
+        Timestamp::from_nanoseconds(time).nanoseconds_since(Timestamp::from_nanoseconds(other))
+    };
+    let mut sampled: Vec<(u64, i64)> = times
+        .iter()
+        .zip(seen.values())
+        .filter_map(|(sent, seen)| match (sent.as_slice(), seen.as_slice()) {
+            (&[sent], &[arrived]) => Some((sent, since(arrived, sent))),
+            _ => None,
+        })
+        .collect();
+    let first =
+        sent.sightings().and_then(|mut sightings| sightings.next()).map_or(0, |(_, time)| time.nanoseconds());
+    sampled.sort_unstable_by_key(|(sent, _)| since(*sent, first));
+    sampled
 }
 
 /// In so many intervals without packets of the sender, one after the other, packets are looked for that are missing.

@@ -30,6 +30,8 @@ pub(super) struct Intervals<F> {
     silence: [u64; 2],
     /// The last one that was read.
     newest: Option<u64>,
+    /// The last packet that was read, and its interval.
+    last: Option<(u64, Timestamp)>,
     has_ended: bool,
     /// Processor time that reading has taken.
     pub(super) reading: Duration,
@@ -63,6 +65,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
             recorded: None,
             silence: [0; 2],
             newest: None,
+            last: None,
             has_ended: false,
             reading: Duration::ZERO,
             most: 0,
@@ -99,11 +102,19 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
     /// Notes an interval in which times go back, before packets of others are moved to it.
     fn watch(&mut self, number: u64, packets: &PacketCache) {
         let mut times = packets.sightings().into_iter().flatten().map(|(_, time)| time);
-        let mut last = times.next();
+        let first = times.next();
+        // A stamp that is wrong may be the last of its interval.
+        if let (Some((before, last)), Some(first)) = (self.last, first)
+            && i128::from(last.nanoseconds_since(first)) >= i128::from(WRONG_BY)
+        {
+            self.back.insert(before);
+        }
+        let mut last = first;
         let goes_back = times.any(|time| {
             let by = last.replace(time).map_or(0, |last| last.nanoseconds_since(time));
             i128::from(by) >= i128::from(WRONG_BY)
         });
+        self.last = last.map(|last| (number, last)).or(self.last);
         if goes_back {
             self.back.insert(number);
         }

@@ -120,6 +120,8 @@ fn what_no_row_shows_is_within_the_interval() {
         (12, 64, 1.0, 90, 2),
         (13, 64, 1.0, 2000, 5),
         (14, 256, 0.25, 12, 0),
+        (15, 1024, 0.5, 6, 15),
+        (16, 1024, 0.5, 60, 60),
     ] {
         let random = &mut Generator::new(seed);
         let (mut held, mut unseen, mut held_together) = (0, 0, 0);
