@@ -15,6 +15,7 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::Role;
 use serde_json::Value;
+use std::fs;
 
 /// Measures these recordings.
 fn measure(folder: &Folder, sender: &[Packet], receiver: &[Packet], options: &[&str]) -> Run {
@@ -221,7 +222,8 @@ fn with_rate(ppm: i64) -> [Vec<Packet>; 2] {
 #[test]
 fn a_clock_that_runs_fast_is_noticed() {
     let folder = Folder::new();
-    for ppm in [20, -100] {
+    // As a crystal, and as a daemon that makes a clock catch up.
+    for ppm in [20, -100, 5_000] {
         let [sender, receiver] = with_rate(ppm);
         for options in [&[][..], &["--interval", "100ms"]] {
             let doubt = doubt(&measure(&folder, &sender, &receiver, options));
@@ -416,4 +418,36 @@ fn order_is_that_of_exact_matching() {
     let intervals = cut["intervals"].as_array().unwrap();
     let sum: u64 = intervals.iter().map(|interval| order(interval)[1]).sum();
     assert!(intervals.len() > 5 && sum == overall);
+}
+
+/// A receiver's clock that is 1.5 s behind: every way to see the numbers says that delays mean nothing, and none where clocks are alike.
+#[test]
+fn doubts_of_clocks_reach_every_output() {
+    for (by, is_doubted) in [(-1_500_000_000, true), (0, false)] {
+        let folder = Folder::new();
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        set(&mut ends[1], 0, by);
+        let [sender, receiver] =
+            [("a.pcap", &ends[0]), ("b.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+        fs::create_dir(folder.path("store")).unwrap();
+        let frames = folder.path("store/north-20260123T070000.000000Z.pcapng");
+        run(&["measure", "--interval", "500ms", "--frames", &frames, &sender, &receiver]);
+
+        let read = run(&["read", &frames]);
+        let intervals = read.output.lines().filter(|line| line.trim_end().ends_with(" clock")).count();
+        assert_eq!(intervals, if is_doubted { 6 } else { 0 }, "{read:?}");
+        assert_eq!(read.messages.matches("is behind").count(), usize::from(is_doubted), "{read:?}");
+
+        let store = folder.path("store");
+        run(&["store", &store, "--all"]).told(0, &[]);
+        let sums = run(&["query", &store, "--every", "1000h", "--json"]).json()["sums"][0].clone();
+        assert_eq!(sums["doubted"], if is_doubted { 6 } else { 0 }, "{sums}");
+        let reason = sums["reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.contains("clocks are doubtful in 6 intervals"), is_doubted, "{sums}");
+        assert_eq!(sums["lost"], 1566, "{sums}");
+        let range = [0, 1].map(|end| sums["lost_ci95"][end].as_f64().unwrap());
+        assert!(range[0] == 1566.0 && (1566.0..1600.0).contains(&range[1]), "{sums}");
+        let shown = run(&["query", &store, "--every", "1000h"]).output;
+        assert_eq!(shown.contains("6 intervals of doubtful clocks"), is_doubted, "{shown}");
+    }
 }

@@ -114,6 +114,36 @@ fn the_same_recording_at_both_ends_is_said() {
     }
 }
 
+/// Without intervals the packets of the sample show what the clocks did: one was set, or runs fast.
+#[test]
+fn clocks_of_an_uncut_exchange_are_looked_at() {
+    let folder = Folder::new();
+    for (step, ppm, text) in [(0, 0, ""), (50_000_000, 0, "jump once"), (0, 50_000, "steadily")] {
+        let mut received = packets(RECEIVER);
+        let (late, begin) = (received.len() * 3 / 4, received[0].timestamp);
+        for (number, packet) in received.iter_mut().enumerate() {
+            let drift = (packet.timestamp - begin) * ppm / 1_000_000;
+            packet.timestamp += drift + if number >= late { step } else { 0 };
+        }
+        // The shipped path's queue varies by more than that in its first second.
+        let sent: Vec<Packet> = packets(SENDER);
+        let from = sent[0].timestamp + 1_500_000_000;
+        let [sender, receiver] =
+            [("sender.pcap", sent), ("receiver.pcap", received)].map(|(name, mut all)| {
+                all.retain(|packet| packet.timestamp >= from);
+                folder.capture(name, &all)
+            });
+        let found = exchange(&[], &sender, &receiver, "127.0.0.1:0");
+        let doubt = found["overall"]["clock_doubt"].as_str().unwrap_or_default();
+        assert!(
+            if text.is_empty() { doubt.is_empty() } else { doubt.contains(text) },
+            "{step} {ppm}: {doubt}"
+        );
+        let reason = found["overall"]["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains("from their first packets to their last"), "{reason}");
+    }
+}
+
 /// Ten thousand packets that go back, in both recordings, and take five milliseconds.
 #[test]
 fn recordings_of_both_directions_are_said() {

@@ -274,7 +274,11 @@ fn sums_of_losses_say_of_how_many_intervals_they_know_none() {
         "{sums}"
     );
     let shown = run(&asked).output;
-    assert!(shown.contains(&format!("{known} ({unknown} intervals unknown)")), "{shown}");
+    let expected = format!("{known} ({known} to ");
+    assert!(
+        shown.contains(&expected) && shown.contains(&format!("), {unknown} intervals unknown")),
+        "{shown}"
+    );
 }
 
 /// Three packets a day, for days: packets' times wrap in an interval that is so long, and shorter ones hold.
@@ -415,6 +419,37 @@ fn one_packet_in_another_ones_place_leaves_no_exact_mean() {
                     "{seed} {options:?}: {overall} {mean}"
                 );
             }
+        }
+    }
+}
+
+/// A mirror port gives the sender's recorder one packet in ten twice: none of the copies was lost. Copies that both recorders have are no reason to say so.
+#[test]
+fn copies_at_a_mirror_port_are_named() {
+    let folder = Folder::new();
+    for (at_receiver, share, is_said) in
+        [(false, 10, true), (false, 50, true), (true, 10, false), (false, 30_000, false)]
+    {
+        let mut ends = [vec![], vec![]];
+        for number in 0..20_000u64 {
+            let at = START + 100_000 * number;
+            let is_copied = number % share == share - 1;
+            let is_lost = random(7, number).is_multiple_of(200);
+            ends[0].push(packet(number, at));
+            ends[0].extend(is_copied.then(|| packet(number, at + 1_000)));
+            ends[1].extend((!is_lost).then(|| packet(number, at + 5_000_000)));
+            ends[1].extend((!is_lost && is_copied && at_receiver).then(|| packet(number, at + 5_001_000)));
+        }
+        let [a, b] =
+            [("a.pcap", &ends[0]), ("b.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+        for options in [&[][..], &["--synopsis", "both"]] {
+            let found = run(&[&["measure", "--json", &a, &b], options].concat()).json()["overall"].clone();
+            let reason = found["reason"].as_str().unwrap_or_default();
+            assert_eq!(
+                reason.contains("copies of others of which the receiver has fewer"),
+                is_said,
+                "{share}: {found}"
+            );
         }
     }
 }

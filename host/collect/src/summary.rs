@@ -449,8 +449,8 @@ impl Summary {
     /// so that they count as lost.
     pub fn doubt_copies(&mut self, packets: u64, of: u64) {
         let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures);
-        for figures in intervals.chain([&mut self.overall]) {
-            figures.remark_on(&quantity::LOST, Remark::Copies { packets, of });
+        for answer in intervals.chain([&mut self.overall]).flat_map(|figures| &mut figures.answers) {
+            quantity::remark_above(answer, &quantity::LOST, Remark::Copies { packets, of });
         }
     }
 

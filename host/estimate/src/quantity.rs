@@ -540,6 +540,12 @@ pub fn refuse_losses(quantities: &mut [Quantity], reason: Reason) {
     refuse(quantities, &[&LOST, &SURPLUS], reason);
 }
 
+/// Says so of a number's value, whatever else there is to know of it.
+pub fn remark_above(quantities: &mut [Quantity], what: &Definition, remark: Remark) {
+    let these = quantities.iter_mut().filter(|each| std::ptr::eq(each.what, what) && each.value.is_ok());
+    these.for_each(|each| each.remark = Some(remark));
+}
+
 /// Leaves the intervals of losses and gains open, for this reason, and says so of their numbers.
 pub fn leave_losses_open(quantities: &mut [Quantity], reason: Reason, remark: Remark) {
     let is_either =
