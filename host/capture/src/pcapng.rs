@@ -3,7 +3,7 @@
 //! A block is its type, its length, a body and its length again. A section begins with a Section Header Block, which
 //! shows the byte order; Interface Description Blocks follow, which give link type and unit of time; packets stand
 //! in Enhanced Packet Blocks, which name their interface by its position in the section. Interface Statistics Blocks say how many packets the
-//! recorder lacks. All other blocks (names, secrets, what applications add) are passed over.
+//! recorder lacks, or packets how many it lacks in front of them. All other blocks (names, secrets, what applications add) are passed over.
 
 use crate::error::Fault;
 use crate::input::Input;
@@ -27,8 +27,9 @@ const LARGEST_BLOCK: usize = 1 << 20;
 const MOST_INTERFACES: usize = 1 << 16;
 /// Of the packet's first byte in an Enhanced Packet Block.
 const PACKET_OFFSET: usize = 28;
-/// `epb_flags`, of an Enhanced Packet Block's options.
+/// `epb_flags` and `epb_dropcount`, of an Enhanced Packet Block's options.
 const FLAGS: OptionCode = OptionCode(2);
+const DROP_COUNT: OptionCode = OptionCode(4);
 /// Type of the Packet Block, which the Enhanced Packet Block has replaced.
 const OBSOLETE_PACKET: u32 = 2;
 
@@ -38,16 +39,19 @@ pub(crate) struct Pcapng {
     interfaces: Vec<Interface>,
     /// Packets that the interfaces, and the system, had no room for, of all sections.
     dropped: [u64; 2],
+    /// Packets that it lacks in front of others, as these say: by whom is not said.
+    lacking: u64,
 }
 
 impl Pcapng {
     pub(crate) fn new() -> Self {
-        Pcapng { big_endian: false, interfaces: Vec::new(), dropped: [0; 2] }
+        Pcapng { big_endian: false, interfaces: Vec::new(), dropped: [0; 2], lacking: 0 }
     }
 
-    /// How many packets the recorder says so far that its interfaces have dropped, and its system.
+    /// How many packets the recorder says so far that its interfaces have dropped, and its system. What packets say and statistics are of the same ones.
     pub(crate) fn dropped(&self) -> [u64; 2] {
-        self.dropped
+        let [by_interfaces, by_system] = self.dropped;
+        [by_interfaces.max(self.lacking.saturating_sub(by_system)), by_system]
     }
 
     pub(crate) fn next(&mut self, input: &mut Input) -> Result<Option<Record>, Fault> {
@@ -107,7 +111,8 @@ impl Pcapng {
             if let Some(packet) = packet {
                 let start = block.start + PACKET_OFFSET;
                 let data = start..start + packet.captured as usize;
-                let Packet { timestamp, length, interface, link, direction, .. } = packet;
+                let Packet { timestamp, length, interface, link, direction, lacking, .. } = packet;
+                self.lacking = self.lacking.saturating_add(lacking);
                 return Ok(Some(Record { timestamp, length, interface, data, link, direction }));
             }
         }
@@ -171,9 +176,9 @@ impl Pcapng {
             return Err(Fault::Damaged(problem));
         };
         let link = Link::of(interface.link_type)?;
-        let flags = options.iter().find(|option| option.code == FLAGS);
-        let flags =
-            flags.and_then(|option| option.as_bytes().ok()).map(|bytes| word(bytes, 0, self.big_endian));
+        let option = |code| options.iter().find(|option| option.code == code)?.as_bytes().ok();
+        let flags = option(FLAGS).map(|bytes| word(bytes, 0, self.big_endian));
+        let lacking = option(DROP_COUNT).and_then(|bytes| number(bytes, self.big_endian));
         let direction = match flags.map(|flags| flags & 3) {
             Some(1) => Some(Direction::In),
             Some(2) => Some(Direction::Out),
@@ -187,6 +192,7 @@ impl Pcapng {
             captured: caplen,
             link,
             direction,
+            lacking: lacking.unwrap_or(0),
         })
     }
 }
@@ -199,6 +205,14 @@ struct Packet {
     captured: u32,
     link: Link,
     direction: Option<Direction>,
+    /// epb_dropcount.
+    lacking: u64,
+}
+
+/// A number of 64 bits.
+fn number(bytes: &[u8], big_endian: bool) -> Option<u64> {
+    let bytes = <[u8; 8]>::try_from(bytes).ok()?;
+    Some(if big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
 }
 
 /// What an Interface Statistics Block says of its interface.
@@ -214,12 +228,11 @@ impl Statistics {
         let parse =
             if big_endian { parse_interfacestatisticsblock_be } else { parse_interfacestatisticsblock_le };
         let (_, block) = parse(block).ok()?;
-        let number = |code| {
+        let option = |code| {
             let option = block.options.iter().find(|option| option.code == code)?;
-            let bytes = <[u8; 8]>::try_from(option.as_bytes().ok()?).ok()?;
-            Some(if big_endian { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+            number(option.as_bytes().ok()?, big_endian)
         };
-        let dropped = [OptionCode::IsbIfDrop, OptionCode::IsbOsDrop].map(|code| number(code).unwrap_or(0));
+        let dropped = [OptionCode::IsbIfDrop, OptionCode::IsbOsDrop].map(|code| option(code).unwrap_or(0));
         Some(Statistics { interface: block.if_id, dropped })
     }
 }

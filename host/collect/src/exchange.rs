@@ -180,7 +180,7 @@ pub enum ExchangeError {
     /// No interval is whole at both ends.
     #[error(
         "no interval is whole at both ends: the sender's begin with {}, the receiver's with {}; see whether both \
-         recorded at the same time, for at least three intervals, and whether their clocks agree", first(.sender), first(.receiver)
+         recorded at the same time, for at least three intervals, and whether their clocks agree, or take shorter intervals", first(.sender), first(.receiver)
     )]
     Apart {
         /// The sender's first interval.

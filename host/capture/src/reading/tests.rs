@@ -813,6 +813,30 @@ fn what_a_recorder_says_that_it_dropped_is_counted() {
     }
 }
 
+/// Packets say how many are missing in front of them, as statistics may say, too; damaged options say nothing.
+#[test]
+fn what_packets_say_that_is_missing_in_front_of_them_is_counted() {
+    for (big_endian, by_system, expected) in
+        [(false, 0, [12, 0]), (true, 0, [12, 0]), (false, 5, [7, 5]), (true, 20, [0, 20])]
+    {
+        let mut bytes = interface(section(Bytes::new(big_endian)), 1, Some(9), None);
+        for (number, missing) in [(0, Some(0)), (1, Some(9)), (2, None), (3, Some(3))] {
+            let body = Bytes::new(big_endian).u32(0).u32(0).u32(number).u32(1).u32(60).padded(b"a");
+            bytes = bytes.block(
+                6,
+                match missing {
+                    Some(missing) => body.u16(4).u16(8).i64(missing).u32(0),
+                    None => body.u16(4).u16(4).u32(77).u32(0),
+                },
+            );
+        }
+        let statistics = Bytes::new(big_endian).u32(0).u32(0).u32(0).u16(7).u16(8).i64(by_system).u32(0);
+        let mut capture = open(bytes.block(5, statistics).bytes).unwrap();
+        assert_eq!(capture.by_ref().map(Result::unwrap).count(), 4);
+        assert_eq!(capture.dropped(), expected, "{by_system}");
+    }
+}
+
 #[test]
 fn the_longest_silence_is_known() {
     let times = [5, 6, 4, 20, 21];
