@@ -8,8 +8,8 @@
 //! Where nothing proves a surplus, the net loss is the loss, and no packet less was lost. More may have been, in place of which as many came in:
 //! those that no row shows. A gained packet is shown with the chance q that its bank samples it and its row is whole without it, so that of u gained
 //! ones none is shown with the chance (1 - q)^u: more than ln(0.05) / ln(1 - q) would have been seen at 95 % confidence. Where few rows are
-//! whole, their spread, as below, may say more. Whichever bound is less is the upper end of what was lost; only digest sums of all packets
-//! prove that it is none.
+//! whole, their spread, as below, may say more; and no more were lost than were sent. Whichever bound is least is the upper end of what was lost; only digest
+//! sums of all packets prove that it is none.
 //!
 //! Where rows or totals prove one, let d_i be what row i lost less what it
 //! gained, l packets lost and s gained in all m rows of a bank together, scattered by chance. Then d_i has the variance (l + s) / m,
@@ -54,24 +54,38 @@ const ENOUGH_SPREAD: f64 = 30.0;
 /// How many packets were lost in place of which others were gained, if no row shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Unseen {
-    /// By which chance a gained packet is missed; none where no more than the spread bounds them.
+    /// By which chance a gained packet is missed; none where something else bounds them.
     chance: f64,
     /// The variance of the packets lost, by rows' spread.
     variance: f64,
+    /// Packets that were sent and are not known to be lost.
+    room: f64,
 }
 
 impl Unseen {
-    /// The bounds of an interval whose rows show a gained packet with a chance, and whose packets lost have a variance.
-    fn of(shown: f64, variance: f64) -> Self {
-        let of_chance = Unseen { chance: (1.0 - shown).clamp(0.0, 1.0), variance: 0.0 };
-        let of_spread = Unseen { chance: 0.0, variance };
-        if of_spread.most(Confidence::P95) < of_chance.most(Confidence::P95) { of_spread } else { of_chance }
+    /// The bounds of an interval whose rows show a gained packet with a chance, whose packets lost have a variance, and of which no more than
+    /// `room` packets more can have been lost: the least of these.
+    fn of(shown: f64, variance: f64, room: f64) -> Self {
+        let none = Unseen::default();
+        let of_chance = Unseen { chance: (1.0 - shown).clamp(0.0, 1.0), ..none };
+        let bounds = [of_chance, Unseen { variance, ..none }, Unseen { room, ..none }];
+        let most = |each: &Unseen| each.most(Confidence::P95);
+        bounds.into_iter().min_by(|one, other| most(one).total_cmp(&most(other))).unwrap_or(none)
+    }
+
+    /// Nothing shows any.
+    fn unknown() -> Self {
+        Unseen { chance: 1.0, ..Unseen::default() }
     }
 
     /// Those of these intervals and the other ones together: that all of any packets were missed is at most as likely as in the interval that shows
     /// least.
     fn and(self, other: Unseen) -> Self {
-        Unseen { chance: self.chance.max(other.chance), variance: self.variance + other.variance }
+        Unseen {
+            chance: self.chance.max(other.chance),
+            variance: self.variance + other.variance,
+            room: self.room + other.room,
+        }
     }
 
     /// At most so many, at this confidence; any number where nothing shows them.
@@ -81,7 +95,7 @@ impl Unseen {
             1.0.. => f64::INFINITY,
             chance => ((1.0 - confidence.level()).ln() / chance.ln()).floor(),
         };
-        by_chance + confidence.student(f64::INFINITY) * self.variance.sqrt()
+        by_chance + confidence.student(f64::INFINITY) * self.variance.sqrt() + self.room
     }
 }
 
@@ -104,7 +118,7 @@ impl Balance {
             net,
             lost_least: sent.saturating_sub(received),
             surplus_least: received.saturating_sub(sent),
-            unseen: Unseen { chance: 1.0, variance: 0.0 },
+            unseen: Unseen::unknown(),
             ..Balance::default()
         }
     }
@@ -166,7 +180,8 @@ impl Balance {
             balance.unseen = Unseen::default();
         } else {
             let of_spread = if spread >= ENOUGH_SPREAD { variance } else { f64::INFINITY };
-            balance.unseen = Unseen::of(shown, of_spread);
+            let room = observation.sent.saturating_sub(balance.lost_least) as f64;
+            balance.unseen = Unseen::of(shown, of_spread, room);
         }
         balance
     }
@@ -180,7 +195,11 @@ impl Balance {
         let all = ((both / share + self.net as f64) / 2.0).max(lost_least as f64);
         let variance = both * (1.0 - share) / (4.0 * share * share);
         let estimated = (surplus_least > 0 && lost_least > 0).then_some((all, variance));
-        let unseen = if estimated.is_some() { Unseen::default() } else { Unseen::of(share, f64::INFINITY) };
+        let unseen = if estimated.is_some() {
+            Unseen::default()
+        } else {
+            Unseen::of(share, f64::INFINITY, f64::INFINITY)
+        };
         Balance { lost_least, surplus_least, estimated, unseen, ..self }
     }
 

@@ -165,6 +165,26 @@ fn what_no_row_shows_is_within_the_interval() {
     }
 }
 
+/// Intervals without packets, and those of a few that no row samples, without digests: what is open of them is no more than they have.
+#[test]
+fn idle_intervals_leave_nothing_open() {
+    let rows = vec![(50, 0); 64];
+    let busy = balance(&rows, &rows);
+    let of = |sent: u64| {
+        let blank = cells(&[(0, 0); 64]);
+        let received = sent.saturating_sub(1);
+        estimate(&Observation { rows: 64, sender: &blank, receiver: &blank, sent, received }).unwrap().balance
+    };
+    let [low, high] = busy.lost_range(Confidence::P95).unwrap();
+    assert_eq!([low, high], [0.0, 0.0]);
+    assert_eq!(of(0).lost_range(Confidence::P95), Some([0.0, 0.0]));
+    assert_eq!(of(4).lost_range(Confidence::P95), Some([1.0, 4.0]));
+    let all = (0..100).fold(busy, |all, number| all.and(of(if number == 50 { 4 } else { 0 })));
+    assert_eq!(all.lost_range(Confidence::P95), Some([1.0, 4.0]));
+    // From totals alone nothing is known.
+    assert_eq!(Balance::of_totals(4, 3).lost_range(Confidence::P95), None);
+}
+
 /// Where most rows have gained, none shows a loss: that some hide is said, and how many may.
 #[test]
 fn losses_hide_in_few_rows_that_gained() {
