@@ -14,7 +14,7 @@ use deltaline_collect::collector::{Collected, Limits, Problem};
 use deltaline_collect::evaluation::{Evaluation, bound_offset, name_crossings};
 use deltaline_collect::pair::Interval;
 use deltaline_collect::report::Report;
-use deltaline_collect::summary::{Summary, interval_remarks};
+use deltaline_collect::summary::{Missing, Summary, interval_remarks};
 use deltaline_model::time::{AbsoluteTime, TimeBase};
 use deltaline_model::wire::frame::{Flags, MAX_FRAME_BYTES, Role};
 use serde::Serialize;
@@ -223,6 +223,12 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     warnings.extend(frame_warnings(&collected, &files));
     warnings.extend(left_out.remarks(&limits));
     warnings.extend(interval_remarks(&evaluations));
+    let mut has_gap = false;
+    for group in evaluations.chunk_by(|a, b| a.segment == b.segment) {
+        let missing = Missing::among(group.iter().map(|each| each.number));
+        has_gap |= missing.is_some();
+        warnings.extend(missing.map(|missing| format!("segment {}: {missing}", group[0].segment)));
+    }
     for (segment, results) in &segments {
         warnings.extend(results.findings.iter().map(|finding| format!("segment {segment}: {finding}")));
     }
@@ -278,7 +284,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     }
     warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
     let has_nothing = collected.intervals.is_empty();
-    let void = (has_nothing || counts.corrupted > 0 || left_out.is_missed()).then_some(Exit::Void);
+    let void = (has_nothing || has_gap || counts.corrupted > 0 || left_out.is_missed()).then_some(Exit::Void);
     let intervals = evaluations.iter().map(Exit::after_interval);
     let findings = segments.iter().map(|(_, results)| Exit::after_findings(&results.findings));
     let unbounded = unbounded.map(|_| Exit::NotIdentifiable);

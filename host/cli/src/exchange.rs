@@ -418,6 +418,8 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
         summary.doubt_clocks(&evaluations, clock_doubts_of_packets(sampled));
     }
     warnings.extend(summary.findings.iter().map(ToString::to_string));
+    let sent = evaluations.iter().filter_map(|each| each.sender).map(|sender| sender.packets).sum();
+    warnings.extend(cut.remark_on_rest(evaluations.len() as u64, sent));
     warnings.extend(cut.remarks());
     warnings.extend(remark_on_same(&summary));
     warnings.extend(remarks_on_silence(&summary, &numbers, terms.length, silences));

@@ -114,7 +114,12 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
             path.display()
         )
     });
-    warnings.extend(at_once.chain(repeated));
+    let missing = doubles.missing.iter().map(|((run, segment), missing)| {
+        format!(
+            "recording {run}, segment {segment}: {missing}; packets that were lost in them are in no number"
+        )
+    });
+    warnings.extend(at_once.chain(repeated).chain(missing));
     warnings.iter().for_each(|warning| report::say(warning));
     believed.mention_forgery();
     match text {

@@ -451,3 +451,29 @@ fn doubts_of_clocks_reach_every_output() {
         assert_eq!(shown.contains("6 intervals of doubtful clocks"), is_doubted, "{shown}");
     }
 }
+
+/// One packet amid eight thousand is stamped an hour late, and every second one is in no row: in control frames the mean over all packets has it, and says so.
+#[test]
+fn one_wrong_stamp_in_no_row_is_doubted_in_control_frames() {
+    let sender: Vec<Packet> = packets(SENDER).into_iter().take(8_000).collect();
+    let (mut given, mut refused) = (0, 0);
+    for place in (500..7_500).step_by(700) {
+        let folder = Folder::new();
+        let mut receiver = sender.clone();
+        receiver.iter_mut().for_each(|packet| packet.timestamp += 1_000_000);
+        receiver[place].timestamp += 3_600_000_000_000;
+        for found in from_frames(&folder, &[sender.clone(), receiver], &[]) {
+            match found["mean_ns"].as_f64() {
+                Some(mean) => {
+                    given += 1;
+                    assert!(mean > 2e6, "{found}");
+                    let doubt = found["clock_doubt"].as_str().unwrap_or_default();
+                    assert!(doubt.contains("show another mean than the sums"), "{place}: {found}");
+                }
+                None => refused += 1,
+            }
+        }
+    }
+    println!("{given} {refused}");
+    assert!(refused > 0, "{given}");
+}

@@ -132,6 +132,19 @@ fn lost_frames_void_their_interval() {
     assert!(json["overall"]["reason"].as_str().unwrap().contains("1 of 3 intervals are void"));
 }
 
+/// All frames of an interval that both ends reported are held back: its number is missing, and that is said.
+#[test]
+fn intervals_of_which_nothing_came_are_named() {
+    let folder = Folder::new();
+    let (measured, mut frames) = measured(&folder, &[]);
+    frames.drain(2 * FRAGMENTS..4 * FRAGMENTS);
+    let result = decode(&folder, &frames);
+    result.told(5, &["segment 0: nothing of interval 1 arrived"]);
+    let json = timeless(&result.json());
+    assert_eq!(intervals(&json).len(), 2);
+    assert_eq!(intervals(&json)[0], intervals(&measured)[0]);
+}
+
 #[test]
 fn a_missing_end_voids_its_intervals() {
     let folder = Folder::new();

@@ -144,6 +144,20 @@ fn clocks_of_an_uncut_exchange_are_looked_at() {
     }
 }
 
+/// The path is dead for the last third: whole intervals are right, and those that the receiver has nothing of are named.
+#[test]
+fn intervals_without_anything_at_the_receiver_are_named() {
+    let folder = Folder::new();
+    let mut received = packets(RECEIVER);
+    received.truncate(received.len() * 2 / 3);
+    let receiver = folder.capture("receiver.pcap", &received);
+    for (receiver, is_said) in [(receiver.as_str(), true), (RECEIVER, false)] {
+        let warnings =
+            exchange(&["--interval", "100ms"], SENDER, receiver, "127.0.0.1:0")["warnings"].to_string();
+        assert_eq!(warnings.contains("are not whole in the other end's recording"), is_said, "{warnings}");
+    }
+}
+
 /// Ten thousand packets that go back, in both recordings, and take five milliseconds.
 #[test]
 fn recordings_of_both_directions_are_said() {
@@ -600,4 +614,24 @@ fn exchange_codes(options: &[&str], sender: &str, receiver: &str) -> Run {
     let asked = run(&[&["exchange", "ask"], options, &[&address, sender]].concat());
     serving.end();
     asked
+}
+
+/// The last packets are stamped two seconds late by the receiver, so that no time goes back: the mean is beyond every packet that is looked at, and says so.
+#[test]
+fn a_mean_beyond_all_single_packets_is_doubted() {
+    let folder = Folder::new();
+    let sent = packets(SENDER);
+    let sender = folder.capture("sender.pcap", &sent);
+    for (wrong, is_doubted) in [(5, true), (0, false)] {
+        let mut received = sent.clone();
+        for (number, packet) in (0..).zip(&mut received) {
+            packet.timestamp += 1_000_000 + number % 1000;
+        }
+        let from = received.len() - wrong;
+        received[from..].iter_mut().for_each(|packet| packet.timestamp += 2_000_000_000);
+        let receiver = folder.capture("receiver.pcap", &received);
+        let found = exchange(&[], &sender, &receiver, "127.0.0.1:0");
+        let doubt = found["overall"]["clock_doubt"].as_str().unwrap_or_default();
+        assert_eq!(doubt.contains("show another mean than the sums"), is_doubted, "{found}");
+    }
 }

@@ -16,6 +16,7 @@ use deltaline_estimate::{
     clock_doubts, combine, look_for_repeats, wild_stamps,
 };
 use deltaline_model::time::Timestamp;
+use std::fmt;
 use thiserror::Error;
 
 /// The numbers of one or several intervals.
@@ -564,12 +565,75 @@ fn clock_doubt(evaluations: &[Evaluation], findings: &[Finding]) -> Option<Strin
         .iter()
         .filter(|each| each.is_of_clocks() || matches!(each, Finding::Coarse(_) | Finding::Swapped { .. }));
     let mut texts: Vec<String> = vec![];
-    for text in doubts.map(ToString::to_string).chain(found.map(ToString::to_string)) {
+    let contradicts = evaluations.iter().any(contradicts).then(|| CONTRADICTS.to_string());
+    for text in doubts.map(ToString::to_string).chain(found.map(ToString::to_string)).chain(contradicts) {
         if !texts.contains(&text) {
             texts.push(text);
         }
     }
     (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+/// What is to be said of a mean over all packets that rows contradict.
+const CONTRADICTS: &str = "rows, or single packets, show another mean than the sums over all packets, which the mean is of: a few packets that are in none of \
+                           these have wrong stamps, or were held up alone";
+
+/// Whether rows show another mean than that of the sums over all packets, or single packets none as small or as great.
+fn contradicts(evaluation: &Evaluation) -> bool {
+    let Ok((estimate, _)) = &evaluation.result else { return false };
+    let Some(mean) = estimate.mean.ok().filter(|_| estimate.method == Method::Sums) else { return false };
+    let singles = evaluation.further.iter().find_map(Further::singles).map(|singles| singles.delays());
+    let singles = singles.filter(|delays| delays.len() >= MANY).unwrap_or_default();
+    let ends = singles.iter().min().zip(singles.iter().max());
+    // Times are rounded.
+    let is_beyond = |(least, most): (&i64, &i64)| {
+        mean.nanoseconds + 1.0 < *least as f64 || mean.nanoseconds - 1.0 > *most as f64
+    };
+    estimate.representative == Err(Reason::Unsampled) || ends.is_some_and(is_beyond)
+}
+
+/// So many delays of single packets enclose the mean of all.
+const MANY: usize = 100;
+
+/// Intervals of which nothing has come, by the numbers of those around them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// How many.
+    pub intervals: u64,
+    /// The first of them.
+    pub first: u32,
+}
+
+impl Missing {
+    /// Those between two numbers that follow each other; none if numbers have started over.
+    pub fn between(before: u32, behind: u32) -> Option<Self> {
+        let step = behind.wrapping_sub(before);
+        (step > 1 && step < 1 << 31)
+            .then(|| Missing { intervals: u64::from(step) - 1, first: before.wrapping_add(1) })
+    }
+
+    /// These and later ones.
+    pub fn and(self, later: Missing) -> Self {
+        Missing { intervals: self.intervals.saturating_add(later.intervals), ..self }
+    }
+
+    /// Those between numbers in their order.
+    pub fn among(numbers: impl IntoIterator<Item = u32>) -> Option<Self> {
+        let mut before = None;
+        let gaps = numbers.into_iter().filter_map(|number| Missing::between(before.replace(number)?, number));
+        gaps.reduce(Missing::and)
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.intervals {
+            1 => write!(f, "nothing of interval {} arrived", self.first),
+            intervals => {
+                write!(f, "nothing of {intervals} intervals arrived, of which {} is the first", self.first)
+            }
+        }
+    }
 }
 
 /// An interval alone, which keeps the reasons of its own.

@@ -6,6 +6,7 @@ use crate::table_file;
 use bytes::Bytes;
 use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
+use deltaline_collect::summary::Missing;
 use parquet::errors::ParquetError;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -90,13 +91,15 @@ pub struct Work {
     pub starved: Vec<String>,
 }
 
-/// What lies in a store more than once.
+/// What lies in a store more than once, and what is missing in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Doubles {
     /// Files with intervals that have come before, and how many.
     pub repeated: Vec<(PathBuf, usize)>,
     /// Segments of which recordings of two names, the first two of any, have intervals of the same time that differ: all of them are handed out.
     pub at_once: Vec<(u32, [String; 2])>,
+    /// Of recordings that follow each other, by their name, and of a segment: intervals between others of which nothing was recorded.
+    pub missing: BTreeMap<(String, u32), Missing>,
 }
 
 /// A store's folder.
@@ -269,8 +272,18 @@ impl Folder {
         let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
+        let mut last: BTreeMap<(String, u32), u32> = BTreeMap::new();
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
             let run = parts(recording).0;
+            table.sort();
+            for Row { segment, interval, .. } in &table.rows {
+                let of_run = (run.to_string(), *segment);
+                let before = last.insert(of_run.clone(), *interval);
+                if let Some(missing) = before.and_then(|before| Missing::between(before, *interval)) {
+                    let known = doubles.missing.entry(of_run);
+                    known.and_modify(|known| *known = known.and(missing)).or_insert(missing);
+                }
+            }
             let repeated = known.take_out_of(&mut table, run, runs.len() > 1);
             doubles.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
             for Row { segment, reported, interval, .. } in table.rows.iter().filter(|_| runs.len() > 1) {

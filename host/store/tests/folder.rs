@@ -3,6 +3,7 @@
 
 use deltaline_capture::{PacketRef, pcapng_beginning, pcapng_packet};
 use deltaline_collect::collector::Collector;
+use deltaline_collect::summary::Missing;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
@@ -347,6 +348,38 @@ fn recordings_of_the_same_time_that_differ_are_named() {
         let named = [(0, ["north".to_string(), "south".to_string()])];
         assert_eq!(doubles.at_once, if is_named { named.to_vec() } else { vec![] }, "{}", other.len());
     }
+}
+
+/// Somebody holds back all control frames of five intervals, at both ends, in the midst of a recording or where one follows another.
+#[test]
+fn intervals_of_which_nothing_came_are_named() {
+    let held_back = |(time, _): &&(u64, Vec<u8>)| !(31..36).contains(&((time - BEGINNING) / SECOND));
+    let frames: Vec<_> = frames(60).iter().filter(held_back).cloned().collect();
+    for cut in [frames.len(), 40, 62] {
+        let folder = TempDir::new().unwrap();
+        for (number, part) in [&frames[..cut], &frames[cut..]].into_iter().enumerate() {
+            fs::write(name(folder.path(), number), recording(part)).unwrap();
+        }
+        for closes in [false, true] {
+            let mut opened = Folder::open(folder.path()).unwrap();
+            if closes {
+                opened.close(true, Collector::default).unwrap();
+            }
+            let doubles = opened.each(&Filter::default(), Collector::default, |_| ());
+            let missing: Vec<_> = doubles.missing.into_iter().collect();
+            let [((run, 0), Missing { intervals, first })] = &missing[..] else {
+                panic!("{cut} {missing:?}")
+            };
+            assert!(
+                run == "north" && (3..=5).contains(intervals) && (30..=32).contains(first),
+                "{cut} {missing:?}"
+            );
+        }
+    }
+    let folder = TempDir::new().unwrap();
+    fs::write(name(folder.path(), 0), recording(&self::frames(60))).unwrap();
+    let whole = Folder::open(folder.path()).unwrap().each(&Filter::default(), Collector::default, |_| ());
+    assert!(whole.missing.is_empty());
 }
 
 /// A file of numbers that was copied, or moved, under the name of a later hour, where it would count twice or take a recording's place.

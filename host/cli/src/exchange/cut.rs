@@ -43,6 +43,8 @@ pub(super) struct Cut {
     survey: Survey,
     packets: u64,
     unmeasured: u64,
+    /// Intervals that had packets.
+    intervals: u64,
     /// Why there is no more, if not because the recording has ended.
     pub(super) failure: Option<Failure>,
 }
@@ -83,6 +85,7 @@ impl Cut {
             survey: Survey::default(),
             packets: 0,
             unmeasured: 0,
+            intervals: 0,
             failure: None,
         })
     }
@@ -132,6 +135,7 @@ impl Cut {
             _ => number,
         };
         self.unmeasured += u64::from(point.totals(0).unmeasured);
+        self.intervals += 1;
         point.end_interval(IntervalEnd::Request, |_| ());
         Ok(point.take_packets().and_then(|mut caches| caches.pop()).map(|packets| (number, packets)))
     }
@@ -187,6 +191,21 @@ impl Cut {
             }
         }
         Ok(())
+    }
+
+    /// Reads the rest, and says what is to be said of intervals that are left out: all but those of which `sent` packets and `given` numbers came.
+    pub(super) fn remark_on_rest(&mut self, given: u64, sent: u64) -> Option<String> {
+        while self.next().is_some() {}
+        let intervals = self.intervals.saturating_sub(given);
+        // Recordings cut the first one and the last.
+        (self.length > 0 && intervals > 2).then(|| {
+            format!(
+                "{}: {intervals} intervals, with {} packets, are not whole in the other end's recording and are left out: if its recorder ran on, and the traffic \
+                 was interrupted, they are lost, and in no number",
+                self.input.name(),
+                self.packets.saturating_sub(self.unmeasured + sent)
+            )
+        })
     }
 
     /// What is to be said of the recording.
