@@ -552,7 +552,9 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * A delimiter that is due and comes too soon is refused: the running interval has a gap from there on, its number becomes the one behind,
   and the one behind is due. `delimiter_gaps` counts none, `refused_ends` one.
 * The first interval behind a reset has number 0. If a delimiter of another number ends it, `delimiter_gaps` counts one, though none
-  need be lost; if something else does, number 1 is due.
+  need be lost; if something else does, number 1 of boot epoch 0 is due: of another boot epoch the first delimiter is ignored, and the
+  second ends an interval with the flag `gap`. Of a sender that counts its starts let a delimiter end the first interval.
+* Two successive ones need not be neighbours in the stream: others that are ignored may lie between them.
 * The first of two successive ones must be ahead of the one that is due, or more than 64 behind it, or of another boot epoch:
   a sender may have started again. So without a key whoever sends two frames renumbers a point. With a key only delimiters with the right
   tag end intervals, and neither numbers nor boot epochs go back. A key is there from the first end behind its schedule on: before, delimiters
@@ -570,6 +572,9 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * Frames count from about `running` on, those whose last beat comes up to eight cycles earlier included. One that has
   begun before it is left out when it came behind the reset as the first.
 * A reset cuts a control frame without `tlast`: reset what takes it, too.
+* Where the macro `VERILATOR` is defined, wide designs compute the hash in another form, which Verilator is faster with: the same function of
+  the same key, in the same cycle.
+* Packages of two designs have modules of the same names: give each its own with `--name` where both are in one chip.
 ",
         );
         if self.design.stream().lanes > 1 {

@@ -17,7 +17,8 @@ nothing.
 
 * *r* is read only; *rw* holds what was written, 0 after reset; *w* does too, and reads as 0; *strobe*: writing 1 acts
   once, writing 0 does nothing, reads as 0.
-* *snapshot*: what it was when `snapshot` was last written with 1, all such registers at the same clock edge; 0 before.
+* *snapshot*: what it was when `snapshot` was last written with 1, all such registers at the same clock edge, at which frames that are still in the
+  pipeline may be in some of them and not yet in others; 0 before.
 * *build*: fixed when the hardware was built.
 * The bus answers SLVERR, and nothing changes, for an offset without a register or within a word, a write to a register that
   cannot be written, a write of less than the whole word, a write of 1 to a bit without a field, and a value that a field's
