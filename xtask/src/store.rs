@@ -7,7 +7,7 @@
 //! the documents say. Times are printed, for both and from the page cache, and not judged.
 
 use crate::{Failure, acceptance, tools};
-use deltaline_store::{Filter, Folder, Row, Summing, Table};
+use deltaline_store::{Filter, Folder, LeftOut, Row, Summing, Table};
 use deltaline_traffic::random::{Random, Seed};
 use std::fs;
 use std::time::Instant;
@@ -48,7 +48,13 @@ pub(crate) fn check(rows: u64) -> Result<(), Failure> {
     let start = Instant::now();
     for hour in 0..rows.div_ceil(HOUR) {
         let rows = HOUR.min(rows - hour * HOUR);
-        folder.add(&format!("north-{hour:04}"), 0, table(hour, rows, &mut random), &Default::default())?;
+        folder.add(
+            &format!("north-{hour:04}"),
+            0,
+            table(hour, rows, &mut random),
+            &Default::default(),
+            LeftOut::default(),
+        )?;
     }
     eprintln!("written in {:.1} s", start.elapsed().as_secs_f64());
     let bytes: u64 =
@@ -128,7 +134,7 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
     });
     unread?;
     let middle = Instant::now();
-    let one = folder.read(&Filter { segment: Some(ONE), reported: None }, none)?;
+    let one = folder.read(&Filter { segment: Some(ONE), reported: None, authenticated: false }, none)?;
     let history: i128 = (0..)
         .zip(&one.rows)
         .map(|(place, row): (i128, _)| place * i128::from(one.number(row, "mean_ns").unwrap_or(0)))

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::recordings::{KnownBy, Recordings};
 use crate::report::duration;
 use deltaline_capture::matching::{End, match_exactly};
-use deltaline_capture::survey::{Backward, BothWays, FEWEST_TIMES, Survey};
+use deltaline_capture::survey::{Backward, BothWays, FEWEST_TIMES, Survey, Tunnelled};
 use deltaline_collect::summary::Finding;
 use deltaline_estimate::Rounding;
 use deltaline_model::wire::frame::Role;
@@ -16,6 +16,64 @@ use std::net::IpAddr;
 pub(crate) struct Surveys {
     pub(crate) sender: Survey,
     pub(crate) receiver: Survey,
+}
+
+/// Fragments of IP packets among an end's packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragments {
+    pub(crate) fragments: u64,
+    pub(crate) packets: u64,
+}
+
+/// What is to be said of recordings of these names, the sender's first, where their fragments are those of something between the points that fragments
+/// or reassembles: one end has more than twice as many, which loss does not explain until half is lost.
+pub(crate) fn remark_on_fragments(ends: [Fragments; 2], names: [String; 2]) -> Option<String> {
+    let fragments = ends.map(|end| end.fragments);
+    let [less, more] = [fragments[0].min(fragments[1]), fragments[0].max(fragments[1])];
+    if more <= 2 * less {
+        return None;
+    }
+    let share = |Fragments { fragments, packets }: Fragments| {
+        format!("{fragments} ({})", percent(fragments as f64 / packets.max(1) as f64))
+    };
+    let ([sent, received], [sender, receiver]) = (ends.map(share), names);
+    Some(format!(
+        "fragments of IP packets are {sent} of the packets in {sender} and {received} of those in {receiver}: something between the points fragments packets \
+         or reassembles them, and a fragment is not the packet that was sent, so that these count as lost; record both ends on the \
+         same side of it, or send packets that fit the path (a smaller MTU, or TCP's MSS)"
+    ))
+}
+
+/// Refuses results where so many packets are fragmented in between that losses mean nothing; this is what is to be said of that.
+pub(crate) fn check_fragments(
+    [sender, receiver]: [Fragments; 2],
+    remark: Option<&str>,
+) -> Result<(), Failure> {
+    let least = sender.packets.min(receiver.packets);
+    let are_many = sender.fragments.abs_diff(receiver.fragments) > least / FRAGMENTS;
+    match remark.filter(|_| are_many) {
+        Some(remark) => Err(Failure::new(Exit::Ends, format!("loss is not identifiable: {remark}"))),
+        None => Ok(()),
+    }
+}
+
+/// What is to be said of packets that no link carries, or not the one between the points: of each end how many are longer than an ordinary link carries,
+/// and the longest one's bytes; `remedy` goes in front of how to record.
+pub(crate) fn remark_on_long(ends: [(u64, u32); 2], remedy: &str) -> Option<String> {
+    if ends.iter().any(|(_, longest)| *longest == 0) {
+        return None;
+    }
+    let [most, least] = [ends[0].1.max(ends[1].1), ends[0].1.min(ends[1].1)];
+    let is_joined = most > LONGEST_FRAME || 10 * u64::from(least) < 9 * u64::from(most);
+    if ends == [(0, ends[0].1), (0, ends[1].1)] || !is_joined {
+        return None;
+    }
+    let [(long, longest), (long_received, longest_received)] = ends;
+    Some(format!(
+        "{long} of the sender's packets and {long_received} of the receiver's are longer than an ordinary link carries, up \
+         to {longest} and {longest_received} bytes: hosts record packets before their network card cuts them and after it \
+         has joined them; {remedy} after `ethtool -K INTERFACE tso off gso off gro off lro off`"
+    ))
 }
 
 /// Whether so few, or so many, of the sent packets were received that it is rather the recordings than the path.
@@ -79,29 +137,17 @@ impl Surveys {
         Ok(reasons)
     }
 
-    /// The fragments of the sender's packets and of the receiver's where they are those of something between the points that
-    /// fragments or reassembles: one end has more than twice as many, which loss does not explain until half is lost.
-    fn uneven_fragments(&self) -> Option<[u64; 2]> {
-        let fragments = [self.sender.fragments(), self.receiver.fragments()];
-        let [less, more] = [fragments[0].min(fragments[1]), fragments[0].max(fragments[1])];
-        (more > 2 * less).then_some(fragments)
+    fn fragments(&self) -> [Fragments; 2] {
+        [&self.sender, &self.receiver]
+            .map(|end| Fragments { fragments: end.fragments(), packets: end.packets() })
     }
 
     /// Packets that are fragmented between the points, or reassembled.
     fn remark_on_fragments(&self, recordings: &Recordings) -> Option<String> {
-        let fragments = self.uneven_fragments()?;
-        let share = |fragments: u64, survey: &Survey| {
-            format!("{fragments} ({})", percent(fragments as f64 / survey.packets().max(1) as f64))
-        };
-        Some(format!(
-            "fragments of IP packets are {} of the packets in {} and {} of those in {}: something between the points fragments packets or \
-             reassembles them, and a fragment is not the packet that was sent, so that these count as lost; record both ends on the \
-             same side of it, or send packets that fit the path (a smaller MTU, or TCP's MSS)",
-            share(fragments[0], &self.sender),
-            recordings.name(Role::Sender),
-            share(fragments[1], &self.receiver),
-            recordings.name(Role::Receiver)
-        ))
+        remark_on_fragments(
+            self.fragments(),
+            [Role::Sender, Role::Receiver].map(|role| recordings.name(role)),
+        )
     }
 
     /// Refuses recordings that nothing can be concluded from.
@@ -132,18 +178,8 @@ impl Surveys {
 
     /// Refuses recordings of which so many packets are fragmented in between that losses mean nothing.
     fn check_fragments(&self, recordings: &Recordings) -> Result<(), Failure> {
-        let least = self.sender.packets().min(self.receiver.packets());
-        let are_many = |[sent, received]: [u64; 2]| sent.abs_diff(received) > least / FRAGMENTS;
-        match self.uneven_fragments().filter(|fragments| are_many(*fragments)) {
-            Some(_) => Err(Failure::new(
-                Exit::Ends,
-                format!(
-                    "loss is not identifiable: {}",
-                    self.remark_on_fragments(recordings).unwrap_or_default()
-                ),
-            )),
-            None => Ok(()),
-        }
+        let remark = self.remark_on_fragments(recordings);
+        check_fragments(self.fragments(), remark.as_deref())
     }
 
     /// Tunnels, which may hide what is in them, and that only one end may be in.
@@ -186,26 +222,12 @@ impl Surveys {
 impl Surveys {
     /// Packets that no link carries, or not the one between the points.
     fn remark_on_long(&self, splits: bool) -> Option<String> {
-        let ends = [self.sender.long(), self.receiver.long()];
-        if ends.iter().any(|(_, longest)| *longest == 0) {
-            return None;
-        }
-        let [most, least] = [ends[0].1.max(ends[1].1), ends[0].1.min(ends[1].1)];
-        let is_joined = most > LONGEST_FRAME || 10 * u64::from(least) < 9 * u64::from(most);
-        if ends == [(0, ends[0].1), (0, ends[1].1)] || !is_joined {
-            return None;
-        }
         let remedy = if splits {
             "not all could be cut, for want of a handshake in the recordings; record"
         } else {
             "--split cuts those of TCP as the card does, or record"
         };
-        let [(long, longest), (long_received, longest_received)] = ends;
-        Some(format!(
-            "{long} of the sender's packets and {long_received} of the receiver's are longer than an ordinary link carries, up \
-             to {longest} and {longest_received} bytes: hosts record packets before their network card cuts them and after it \
-             has joined them; {remedy} after `ethtool -K INTERFACE tso off gso off gro off lro off`"
-        ))
+        remark_on_long([self.sender.long(), self.receiver.long()], remedy)
     }
 
     /// What the times of both ends are multiples of.
@@ -239,6 +261,21 @@ impl Surveys {
             )
         })
     }
+}
+
+/// What is to be said of a recording of which packets are in tunnels, where the other end's is not at hand.
+pub(crate) fn remark_on_tunnelled(name: &str, survey: &Survey) -> Option<String> {
+    let Tunnelled { tunnel, share, are_alike } =
+        survey.tunnelled().filter(|tunnelled| tunnelled.share >= NOTABLE)?;
+    let harm = if are_alike {
+        "whose headers do not distinguish them"
+    } else {
+        "and known by the outer headers and a few bytes behind them, which must be the same at both ends"
+    };
+    Some(format!(
+        "{name}: {} of its packets are in tunnels ({tunnel}), {harm}; record both ends on the same side of the tunnel",
+        percent(share)
+    ))
 }
 
 /// What is to be said of a recording that holds packets of both directions, where the other end's is not at hand.

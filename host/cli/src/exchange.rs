@@ -5,6 +5,7 @@
 //! [`room`]; `tests/exchange.rs`: the same as `measure` of both recordings and as exact matching, by TCP and by a Unix socket; keys; who is refused, and with which
 //! exit code; nobody there; whoever connects and says nothing, or no more, keeps nobody waiting.
 
+use crate::causes::{Fragments, check_fragments, remark_on_fragments, remark_on_long};
 use crate::described::Described;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -19,15 +20,18 @@ use connection::{Address, Connection, Listener, connect};
 use cut::{Cut, MOST_SHARE};
 use deltaline_capture::edges::{MEANWHILE, STILL};
 use deltaline_capture::filter::Filter;
-use deltaline_collect::exchange::{Asked, Costs, ExchangeError, Refusal, Terms, answer, ask};
+use deltaline_collect::exchange::{
+    About, Asked, Costs, ExchangeError, Recording, Refusal, Terms, answer, ask,
+};
 use deltaline_collect::summary::{Summary, interval_remarks};
 use deltaline_design::random_seed;
 use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, LOST, MEAN, SURPLUS};
+use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
-use room::{Close, Room};
+use room::{Close, Room, Turn};
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
@@ -259,29 +263,14 @@ impl Serving {
     }
 
     fn serve_one(&self, connection: Connection, closer: &Connection, number: u64) -> Ended {
-        let Serving { end, terms, address, room } = self;
+        let Serving { terms, address, .. } = self;
         let random = match random() {
             Ok(random) => random,
             Err(failure) => return Ended { was_heard: false, result: Err(failure) },
         };
-        // Only who has greeted has a turn, and reads the recording.
-        let (mut turn, mut cut, mut broken) = (None, None, None);
-        let answered = answer(connection, terms, random, || {
-            if turn.is_none() {
-                turn = Some(room.turn(number)?);
-                match Cut::open(end, terms, Role::Receiver) {
-                    Ok(opened) => cut = Some(opened),
-                    Err(failure) => broken = Some(failure),
-                }
-            }
-            let next = cut.as_mut().and_then(Cut::next);
-            broken = broken.take().or_else(|| cut.as_mut()?.failure.take());
-            if broken.is_some() {
-                // What there is not for a fault of ours must not look lost.
-                closer.close();
-            }
-            next
-        });
+        let mut served = Served { serving: self, closer, number, turn: None, cut: None, broken: None };
+        let answered = answer(connection, terms, random, &mut served);
+        let Served { turn, cut, broken, .. } = served;
         let is_lost = |error: &ExchangeError| {
             matches!(error, ExchangeError::Silent | ExchangeError::Closed | ExchangeError::Connection(_))
         };
@@ -297,6 +286,49 @@ impl Serving {
             }
         };
         Ended { was_heard, result }
+    }
+}
+
+/// The recording as one asking end has it: who has greeted has a turn, and reads it.
+struct Served<'a> {
+    serving: &'a Serving,
+    closer: &'a Connection,
+    number: u64,
+    turn: Option<Turn<'a, Connection>>,
+    cut: Option<Cut>,
+    /// Why it cannot be read.
+    broken: Option<Failure>,
+}
+
+impl Served<'_> {
+    /// What there is not for a fault of ours must not look lost.
+    fn close_if_broken(&mut self) {
+        self.broken = self.broken.take().or_else(|| self.cut.as_mut()?.failure.take());
+        if self.broken.is_some() {
+            self.closer.close();
+        }
+    }
+}
+
+impl Recording for &mut Served<'_> {
+    fn next(&mut self) -> Option<(u64, PacketCache)> {
+        let Serving { end, terms, room, .. } = self.serving;
+        if self.turn.is_none() {
+            self.turn = Some(room.turn(self.number)?);
+            match Cut::open(end, terms, Role::Receiver) {
+                Ok(opened) => self.cut = Some(opened),
+                Err(failure) => self.broken = Some(failure),
+            }
+        }
+        let next = self.cut.as_mut().and_then(Cut::next);
+        self.close_if_broken();
+        next
+    }
+
+    fn about(&mut self) -> About {
+        let about = self.cut.as_mut().map(Cut::about);
+        self.close_if_broken();
+        about.unwrap_or_default()
     }
 }
 
@@ -358,6 +390,16 @@ fn remark_on_same(summary: &Summary) -> Option<String> {
     })
 }
 
+/// What the receiver says of its recording, or that it does not.
+fn remarks_of_receiver(address: &str, about: Option<About>) -> Vec<String> {
+    match about {
+        Some(about) => about.remarks.iter().map(|remark| format!("{address} says: {remark}")).collect(),
+        None => vec![format!(
+            "{address} has not said what is to be said of its recording, such as packets that its recorder dropped; see what it says there"
+        )],
+    }
+}
+
 /// An end without a packet while the other one had many: an outage, or no traffic lost at all. These are the numbers of the intervals, and their length.
 fn remarks_on_silence(
     summary: &Summary,
@@ -392,11 +434,11 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     let mut cut = Cut::open(end, &terms, Role::Sender)?;
     let address = end.address.to_string();
     let connection = connect(&end.address, terms.patience).map_err(|error| unreachable(&address, &error))?;
-    let asked = ask(connection, &terms, random()?, || cut.next());
+    let asked = ask(connection, &terms, random()?, &mut cut);
     if let Some(failure) = cut.failure.take() {
         return Err(failure);
     }
-    let Asked { evaluations, numbers, silences, sampled, costs, .. } =
+    let Asked { evaluations, numbers, silences, sampled, about, costs, .. } =
         asked.map_err(|error| failure(&address, &error))?;
 
     let mut summary = Summary::of(&evaluations);
@@ -420,7 +462,20 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     warnings.extend(summary.findings.iter().map(ToString::to_string));
     let sent = evaluations.iter().filter_map(|each| each.sender).map(|sender| sender.packets).sum();
     warnings.extend(cut.remark_on_rest(evaluations.len() as u64, sent));
-    warnings.extend(cut.remarks());
+    let own = cut.about();
+    let of = |about: &About| Fragments { fragments: about.fragments, packets: about.packets };
+    if let Some(theirs) = &about {
+        let fragments = [of(&own), of(theirs)];
+        let remark = remark_on_fragments(fragments, [name(&end.recording).into(), address.clone()]);
+        check_fragments(fragments, remark.as_deref())?;
+        warnings.extend(remark);
+        let long = [&own, theirs].map(|about| (about.long, about.longest));
+        warnings.extend(remark_on_long(long, "record"));
+    }
+    warnings.extend(own.remarks);
+    // Behind all that was asked for.
+    warnings.extend(cut.failure.take().map(|failure| failure.message));
+    warnings.extend(remarks_of_receiver(&address, about));
     warnings.extend(remark_on_same(&summary));
     warnings.extend(remarks_on_silence(&summary, &numbers, terms.length, silences));
     let costs = CostsOutput::of(&costs);

@@ -387,19 +387,26 @@ pub(crate) fn unix_time(timestamp: u64) -> AbsoluteTime {
 
 /// What is to be said of packets without the end of their identity.
 fn remark_on_truncated(sender: &End, receiver: &End) -> Option<String> {
-    if sender.truncated == 0 && receiver.truncated == 0 {
-        return None;
-    }
-    let of = |end: &End| format!("{} of {} packets of {}", end.truncated, end.packets, end.recording.name());
     let harm = if sender.longest == receiver.longest {
         "so that they are told apart by less than they could be"
     } else {
         "and differently at the two ends, so that they look lost at one and foreign at the other"
     };
-    Some(format!(
-        "{} and {} were captured without the end of their identity, {harm}; \
-         capture with a snap length of at least {WINDOW_BYTES} bytes at both ends",
-        of(sender),
-        of(receiver)
-    ))
+    let ends = [sender, receiver].map(|end| (end.recording.name(), end.truncated, end.packets));
+    remark_on_nameless(ends, harm)
+}
+
+/// What is to be said of these recordings, of which so many packets, of so many, are without the end of their identity, if there are any.
+pub(crate) fn remark_on_nameless<const ENDS: usize>(
+    ends: [(&str, u64, u64); ENDS],
+    harm: &str,
+) -> Option<String> {
+    let of =
+        |(name, nameless, packets): (&str, u64, u64)| format!("{nameless} of {packets} packets of {name}");
+    ends.iter().any(|(_, nameless, _)| *nameless > 0).then(|| {
+        format!(
+            "{} were captured without the end of their identity, {harm}; capture with a snap length of at least {WINDOW_BYTES} bytes at both ends",
+            ends.map(of).join(" and ")
+        )
+    })
 }

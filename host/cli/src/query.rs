@@ -59,14 +59,9 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         moment.map_or(unless, |moment| moment.div_euclid(1000) + i64::from(moment.rem_euclid(1000) > 0))
     };
     let reported = (from.is_some() || to.is_some()).then(|| end(*from, i64::MIN)..end(*to, i64::MAX));
-    let filter = Filter { segment: *segment, reported };
+    let filter = Filter { segment: *segment, reported, authenticated: believed.wants_signed() };
     let failed = |error| failure(folder, error);
     let opened = Folder::open(folder).map_err(failed)?;
-    // Closed recordings keep whether their frames were signed.
-    let believe = |mut table: Table| {
-        table.rows.retain(|row| row.authenticated || !believed.wants_signed());
-        table
-    };
     // What cannot be read is left out with its reason.
     let (mut exit, mut warnings) = (Exit::Done, vec![]);
     let mut left_out = |error| {
@@ -74,14 +69,14 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         warnings.push(format!("{}; its intervals are left out", failure.message));
         exit = failure.exit;
     };
-    let doubles;
+    let noticed;
     let (text, is_empty) = if let Some(every) = every {
         let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
         let take = |table| match table {
-            Ok(table) => summing.add(&believe(table)),
+            Ok(table) => summing.add(&table),
             Err(error) => left_out(error),
         };
-        doubles = working("reading intervals", || opened.each(&filter, collectors, take));
+        noticed = working("reading intervals", || opened.each(&filter, collectors, take));
         let sums = summing.finish();
         let output = SumsOutput {
             schema: Schema::of("query"),
@@ -92,34 +87,37 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     } else {
         let mut whole = Table::default();
         let take = |table| match table {
-            Ok(table) => whole.append(believe(table)),
+            Ok(table) => whole.append(table),
             Err(error) => left_out(error),
         };
-        doubles = working("reading intervals", || opened.each(&filter, collectors, take));
+        noticed = working("reading intervals", || opened.each(&filter, collectors, take));
         whole.sort();
         let table = whole;
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
-    let at_once = doubles.at_once.iter().map(|(segment, [one, other])| {
+    let at_once = noticed.at_once.iter().map(|(segment, [one, other])| {
         format!(
             "segment {segment}: recordings {one} and {other} have intervals of the same time with other numbers, which count beside each other: a second \
              recorder that lacks frames, or points of one segment number; keep one recorder's, or give each pair of points a segment of its own"
         )
     });
-    let repeated = doubles.repeated.iter().map(|(path, intervals)| {
+    let repeated = noticed.repeated.iter().map(|(path, intervals)| {
         format!(
             "{}: {intervals} of its intervals have come before, with the same numbers, and count once: a copy, a second recorder, or frames that \
              somebody has sent again",
             path.display()
         )
     });
-    let missing = doubles.missing.iter().map(|((run, segment), missing)| {
+    let missing = noticed.missing.iter().map(|((run, segment), missing)| {
         format!(
             "recording {run}, segment {segment}: {missing}; packets that were lost in them are in no number"
         )
     });
-    warnings.extend(at_once.chain(repeated).chain(missing));
+    let left_out = noticed.left_out.iter().map(|(path, left_out)| {
+        format!("{}: {left_out}: they were left out, and what they said is in no number", path.display())
+    });
+    warnings.extend(at_once.chain(repeated).chain(missing).chain(left_out));
     warnings.iter().for_each(|warning| report::say(warning));
     believed.mention_forgery();
     match text {

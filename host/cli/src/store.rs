@@ -87,8 +87,11 @@ struct Output {
     removed: Vec<String>,
     open: Vec<String>,
     torn: Vec<String>,
+    corrupted: u64,
     replayed: u64,
     unauthentic: u64,
+    stray: u64,
+    beyond: u64,
     distrusted: Vec<String>,
     starved: Vec<String>,
 }
@@ -121,8 +124,11 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         removed: names(&work.removed),
         open: names(&work.open),
         torn: names(&work.torn),
-        replayed: work.replayed,
-        unauthentic: work.unauthentic,
+        corrupted: work.left_out.corrupted,
+        replayed: work.left_out.replayed,
+        unauthentic: work.left_out.unauthentic,
+        stray: work.left_out.stray,
+        beyond: work.left_out.beyond,
         distrusted: names(&work.distrusted),
         starved: work.starved,
     };
@@ -138,10 +144,10 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
              close recordings of points without a key without --key, or move it out of the folder if it is forged"
         ));
     }
-    if output.unauthentic > 0 {
+    if !work.left_out.is_none() {
         report::say(&format!(
-            "{}: {} control frames have no right tag, and are left out",
-            output.folder, output.unauthentic
+            "{}: {}: they are left out, and what they said is in no number",
+            output.folder, work.left_out
         ));
     }
     for starved in &output.starved {

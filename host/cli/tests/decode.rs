@@ -271,3 +271,32 @@ fn a_capture_without_control_frames() {
     run(&["decode", SENDER])
         .failed(6, &[SENDER, "no control frame among 59461 frames", "snap length of at least 1432"]);
 }
+
+/// The path puts three tags before one packet in twenty: the receiver sees them and does not measure them, so that they are no lost ones.
+#[test]
+fn packets_that_the_receiver_does_not_measure_are_no_lost_ones() {
+    let folder = Folder::new();
+    for (share, is_said) in [(20, true), (200_000, false)] {
+        let mut received = packets(RECEIVER);
+        for packet in received.iter_mut().step_by(share).skip(1) {
+            packet.data.splice(12..12, [0x81, 0, 0, 1].repeat(3));
+            packet.length += 12;
+        }
+        let receiver = folder.capture("receiver.pcap", &received);
+        let frames = folder.path("frames.pcapng");
+        let measured =
+            run(&["measure", "--json", "--interval", "500ms", "--frames", &frames, SENDER, &receiver]);
+        for result in [measured.json(), run(&["decode", "--json", &frames]).json()] {
+            let intervals = result["intervals"].as_array().unwrap();
+            for figures in intervals.iter().chain([&result["overall"]]) {
+                let reason = figures["reason"].as_str().unwrap_or_default();
+                assert_eq!(
+                    reason.contains("more frames that are not measured than the other"),
+                    is_said,
+                    "{share}: {figures}"
+                );
+            }
+        }
+        std::fs::remove_file(&frames).unwrap();
+    }
+}

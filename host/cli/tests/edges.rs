@@ -6,7 +6,7 @@
 //! that overtake each other where both recorders begin and stop; that a recorder says it dropped, or stood still for; that are rewritten on their way, or have no times;
 //! an interval of one. A stamp wrong by less than a second, a clock that is set: no loss is hidden, and what is doubtful named. Recordings that are the same, empty, mostly empty records, or TCP with forged headers.
 
-use crate::common::{Folder, Run, command, finish, pcap, run};
+use crate::common::{Folder, Run, add_dropped, command, finish, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::fs;
@@ -223,13 +223,7 @@ fn packets_that_a_recorder_lacks_are_spoken_of() {
     let [sent, received] = stream(0..3000, |number| number % 10 != 7);
     let sender = folder.capture("sender.pcap", &sent);
     let receiver = folder.frames("receiver.pcapng", &received);
-    // As dumpcap writes it last: 290 packets dropped by the interface, 10 by the system.
-    let option = |code: u16, count: u64| [&code.to_le_bytes()[..], &[8, 0], &count.to_le_bytes()].concat();
-    let body = [&[0; 12][..], &option(4, 3000), &option(5, 290), &option(7, 10), &[0; 4]].concat();
-    let length = (body.len() as u32 + 12).to_le_bytes();
-    let bytes =
-        [fs::read(&receiver).unwrap(), vec![5, 0, 0, 0], length.to_vec(), body, length.to_vec()].concat();
-    fs::write(&receiver, &bytes).unwrap();
+    add_dropped(&receiver, [3000, 290, 10]);
     let lacks = [
         "receiver.pcapng: its recorder says that 290 packets were dropped by the interface and 10 by the system",
     ];

@@ -1,7 +1,7 @@
 //! Two ends, each with its own recording, in two processes: the same result as from both recordings at hand, or a reason.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{Folder, RECEIVER, Run, SENDER, command, packets, run};
+use crate::common::{Folder, RECEIVER, Run, SENDER, add_dropped, command, fragmented, packets, run};
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -633,5 +633,153 @@ fn a_mean_beyond_all_single_packets_is_doubted() {
         let found = exchange(&[], &sender, &receiver, "127.0.0.1:0");
         let doubt = found["overall"]["clock_doubt"].as_str().unwrap_or_default();
         assert_eq!(doubt.contains("show another mean than the sums"), is_doubted, "{found}");
+    }
+}
+
+/// What is in one end's recording alone is said at the other one, which shows the numbers.
+#[test]
+fn what_the_receiver_alone_sees_is_said_at_the_sender() {
+    let folder = Folder::new();
+    let received = packets(RECEIVER);
+    let dropped = folder.frames("dropped.pcapng", &received);
+    add_dropped(&dropped, [3000, 290, 10]);
+    let mut short = received.clone();
+    short.iter_mut().step_by(10).for_each(|packet| packet.data.truncate(60));
+    let short = folder.capture("short.pcap", &short);
+    let mut both_ways = received.clone();
+    for (at, packet) in received.iter().take(9000).enumerate() {
+        let mut back = packet.clone();
+        back.data[26..34].rotate_left(4);
+        both_ways.insert(2 * at + 1, back);
+    }
+    let both_ways = folder.capture("both_ways.pcap", &both_ways);
+    // Outer headers of GRE around one packet in ten.
+    let mut tunnelled = received.clone();
+    for packet in tunnelled.iter_mut().step_by(10).filter(|packet| packet.data[12..14] == [8, 0]) {
+        let length = (packet.length - 14 + 24) as u16;
+        let outer: [[u8; 4]; 6] = [
+            [0x45, 0, (length >> 8) as u8, length as u8],
+            [0; 4],
+            [64, 47, 0, 0],
+            [10, 9, 0, 1],
+            [10, 9, 0, 2],
+            [0, 0, 8, 0],
+        ];
+        packet.data.splice(14..14, outer.concat());
+        packet.length += 24;
+    }
+    let tunnelled = folder.capture("tunnelled.pcap", &tunnelled);
+    for (receiver, text) in [
+        (dropped.as_str(), "290 packets were dropped by the interface and 10 by the system"),
+        (&short, "were captured without the end of their identity"),
+        (&both_ways, "go against the others"),
+        (&tunnelled, "are in tunnels (GRE)"),
+        (RECEIVER, ""),
+    ] {
+        for options in [&["--json"][..], &["--json", "--interval", "200ms"]] {
+            let found = exchange_codes(options, SENDER, receiver);
+            let result = found.json();
+            let warnings = result["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
+            let by_receiver =
+                warnings.filter(|warning| warning.contains(" says: ") && warning.contains(receiver));
+            let said: Vec<&str> = by_receiver.filter(|warning| warning.contains(text)).collect();
+            assert_eq!(said.len(), usize::from(!text.is_empty()), "{text}: {result}");
+            assert_eq!(found.messages.contains(" says: "), !text.is_empty(), "{}", found.messages);
+        }
+    }
+}
+
+/// The receiver's card has joined pairs of full packets.
+#[test]
+fn packets_longer_than_a_link_carries_are_named() {
+    let folder = Folder::new();
+    let mut received = packets(RECEIVER);
+    received.iter_mut().step_by(20).for_each(|packet| packet.length = 2962);
+    let receiver = folder.capture("receiver.pcap", &received);
+    for options in [&["--json"][..], &["--json", "--interval", "200ms"]] {
+        for (receiver, is_said) in [(receiver.as_str(), true), (RECEIVER, false)] {
+            let warnings = exchange_codes(options, SENDER, receiver).json()["warnings"].to_string();
+            assert_eq!(warnings.contains("longer than an ordinary link carries"), is_said, "{warnings}");
+        }
+    }
+}
+
+#[test]
+fn fragments_at_one_end_are_refused() {
+    let folder = Folder::new();
+    let parts = folder.capture("receiver.pcap", &fragmented(packets(RECEIVER)));
+    for options in [&[][..], &["--interval", "200ms"]] {
+        for ends in [[SENDER, &parts], [&parts, SENDER]] {
+            let found = exchange_codes(options, ends[0], ends[1]);
+            found.told(9, &["fragments of IP packets are ", "0 (0.0 %)", "127.0.0.1:", "MTU"]);
+        }
+        exchange_codes(options, &parts, &parts).told(0, &[]);
+    }
+}
+
+/// One packet in ten is in the sender's recording twice, as a mirror port gives it.
+#[test]
+fn copies_that_the_sender_alone_has_are_named() {
+    let folder = Folder::new();
+    for is_copied in [true, false] {
+        let mut sent = vec![];
+        for (number, packet) in packets(SENDER).into_iter().enumerate() {
+            sent.push(packet.clone());
+            if is_copied && number % 10 == 9 {
+                sent.push(Packet { timestamp: packet.timestamp + 1000, ..packet });
+            }
+        }
+        let sender = folder.capture("sender.pcap", &sent);
+        for options in [&["--json"][..], &["--json", "--interval", "200ms"]] {
+            let found = exchange_codes(options, &sender, RECEIVER).json();
+            let reason = found["overall"]["reason"].as_str().unwrap_or_default();
+            assert_eq!(
+                reason.contains("are copies of others of which the receiver has fewer"),
+                is_copied,
+                "{reason}"
+            );
+        }
+    }
+}
+
+/// One stamp, of the first or the last packet at either end, is off by 1,000 s: it is in no sample, and no packet beside it shows it.
+#[test]
+fn a_wrong_stamp_at_an_edge_is_doubted() {
+    let folder = Folder::new();
+    let second = 1_000_000_000;
+    let loss = |number: usize| number % 50 == 7;
+    for lacks_edges in [false, true] {
+        for (end, is_last) in [(0, false), (0, true), (1, false), (1, true), (2, false)] {
+            let sent: Vec<Packet> = packets(SENDER).into_iter().skip(100).take(5000).collect();
+            let received =
+                sent.iter().enumerate().filter(|(number, _)| !loss(*number)).map(|(number, packet)| {
+                    let delay = 1_000_000 + (number as u64 * 7919) % 50_000;
+                    Packet { timestamp: packet.timestamp + delay, ..packet.clone() }
+                });
+            let received: Vec<Packet> = received.collect();
+            let mut ends = [sent, received];
+            if lacks_edges {
+                // The other end has more, in front and behind.
+                let length = ends[1].len();
+                ends[1] = ends[1][10..length - 10].to_vec();
+            }
+            if let Some(packets) = ends.get_mut(end) {
+                match is_last {
+                    true => packets.last_mut().unwrap().timestamp += 1000 * second,
+                    false => packets[0].timestamp -= 1000 * second,
+                }
+            }
+            let [sender, receiver] = [("sender.pcap", &ends[0]), ("receiver.pcap", &ends[1])]
+                .map(|(name, all)| folder.capture(name, all));
+            let found = exchange_codes(&["--json"], &sender, &receiver).json();
+            let doubt = found["overall"]["clock_doubt"].as_str().unwrap_or_default();
+            // A packet that the other end lacks has no delay that could be wrong.
+            let is_doubted = end == 1 || end == 0 && !lacks_edges;
+            assert_eq!(
+                doubt.contains("from the median, far from all others"),
+                is_doubted,
+                "{end} {is_last} {lacks_edges}: {found}"
+            );
+        }
     }
 }

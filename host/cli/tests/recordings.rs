@@ -5,7 +5,7 @@
 //! results; where that cannot be, the message names the cause and its remedy.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{Folder, RECEIVER, SENDER, packets, pcap, run};
+use crate::common::{Folder, RECEIVER, SENDER, fragmented, packets, pcap, run};
 use deltaline_capture::Packet;
 use serde_json::json;
 
@@ -58,23 +58,7 @@ fn control_frames_of_the_interface_any_are_decoded() {
 fn packets_that_are_fragmented_in_between_are_refused() {
     let folder = Folder::new();
     let sent = packets(SENDER);
-    // The longer half of what arrives comes in two fragments.
-    let mut parts = vec![];
-    let mut whole = 0;
-    for packet in packets(RECEIVER) {
-        if packet.length < 200 || packet.data[12..14] != [8, 0] || whole % 2 == 0 {
-            whole += 1;
-            parts.push(packet);
-            continue;
-        }
-        whole += 1;
-        for (field, byte) in [(0x2000u16, 0), (60, 1)] {
-            let mut part = packet.clone();
-            part.data[20..22].copy_from_slice(&field.to_be_bytes());
-            part.data[34] ^= byte;
-            parts.push(part);
-        }
-    }
+    let parts = fragmented(packets(RECEIVER));
     let sender = folder.capture("sender.pcap", &sent);
     let receiver = folder.capture("receiver.pcap", &parts);
     for command in [&["measure"][..], &["measure", "--interval", "500ms"], &["truth"], &["flows", "list"]] {

@@ -370,6 +370,7 @@ fn subtracted<C: Subtractable>(
         let repaired = repair(cells, sums, places, &difference, caches, (usual, digest));
         if let Some(repaired) = repaired.as_ref().filter(|_| difference.complete) {
             difference.repeated = Some(repaired.repeated);
+            difference.copies = repaired.copies;
             difference.chosen = repaired.chosen;
         }
         let open = repaired.as_ref().map_or([0; 2], |repaired| repaired.open);

@@ -17,6 +17,8 @@
 //!                                   ◄──────  these     ┘ intervals
 //!     when have you seen these?     ──────►
 //!                                   ◄──────  times
+//!     what is there to be said?     ──────►            at the end
+//!                                   ◄──────  remarks
 //! ```
 //!
 //! The first table is small. If it does not show which packets differ, its counts say how many they are, and both ends make a
@@ -39,7 +41,8 @@
 //! # Stamps
 //!
 //! Where an end's times go back by a second or more, its control frames say that its clock was not locked, and the interval has no
-//! delays. Neither end sees the other's stamps but those of packets that differ and of a sample: their units, and wild delays among them.
+//! delays. Neither end sees the other's stamps but those of packets that differ and of a sample: their units, and wild delays among them. What else an
+//! end sees in its recording alone, such as packets that its recorder dropped, it says at the end ([`About`]).
 //!
 //! # Trust
 //!
@@ -75,6 +78,7 @@ use std::io;
 use std::time::Duration;
 use thiserror::Error;
 
+mod about;
 mod alike;
 mod answering;
 mod asking;
@@ -83,6 +87,7 @@ mod intervals;
 mod judging;
 mod overdue;
 
+pub use about::About;
 pub use answering::answer;
 pub use asking::{Asked, Spent, ask};
 
@@ -95,6 +100,24 @@ pub const MOST_QUESTIONS: u32 = 1 << 12;
 
 /// Most packets of an end that are in memory: 384 MiB.
 pub const MOST_HELD: u64 = 1 << 24;
+
+/// An end's recording.
+pub trait Recording {
+    /// The next interval that has packets, by its number, which rises; a recording without intervals is numbered by when it began, in seconds
+    /// since the Unix epoch.
+    fn next(&mut self) -> Option<(u64, PacketCache)>;
+
+    /// What is to be said of all of it, once nothing more of it is asked for.
+    fn about(&mut self) -> About {
+        About::default()
+    }
+}
+
+impl<F: FnMut() -> Option<(u64, PacketCache)>> Recording for F {
+    fn next(&mut self) -> Option<(u64, PacketCache)> {
+        self()
+    }
+}
 
 /// What both ends have in common.
 #[derive(Clone, Debug)]

@@ -27,6 +27,8 @@ pub(crate) struct Repaired<C> {
     pub(crate) taken: usize,
     /// Packets received whose identity one that was sent has, too: repeated on their way.
     pub(crate) repeated: u64,
+    /// Packets sent that did not arrive although others of their identity did: copies of these.
+    pub(crate) copies: u64,
     /// By how many nanoseconds the sum of delays is less, and by how many it is more, if of packets that look alike others were those
     /// that both ends have seen.
     pub(crate) open: [u64; 2],
@@ -62,8 +64,15 @@ pub(crate) fn repair<C: Subtractable>(
         times
     };
     let near = |time: u64| time.wrapping_add(base) & ((1 << 48) - 1);
-    let mut repaired =
-        Repaired { cells: cells.map(<[C]>::to_vec), sums, taken: 0, repeated: 0, open: [0; 2], chosen: 0 };
+    let mut repaired = Repaired {
+        cells: cells.map(<[C]>::to_vec),
+        sums,
+        taken: 0,
+        repeated: 0,
+        copies: 0,
+        open: [0; 2],
+        chosen: 0,
+    };
     for (((hash, (more, halves)), sent), received) in excess.into_iter().zip(sent).zip(received) {
         if sent.len() as i64 - received.len() as i64 != more {
             continue;
@@ -86,6 +95,7 @@ pub(crate) fn repair<C: Subtractable>(
             *sums = without(*sums, time, first.digest(hash))?;
             repaired.taken += 1;
             repaired.repeated += u64::from(end == 1 && !sent.is_empty());
+            repaired.copies += u64::from(end == 0 && !received.is_empty());
         }
         // Any of them may be the ones that only one end has seen: the earliest, or the latest.
         let count = more.unsigned_abs() as usize;

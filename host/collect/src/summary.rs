@@ -68,6 +68,12 @@ impl Figures {
                 quantity::remark_on(&mut delays, what, Remark::Across(across));
             }
         }
+        let copies = Further::copies(further.clone());
+        let lost = Further::known(further.clone()).map(|(lost, _)| lost);
+        if copies > 0 && lost.is_some_and(|lost| may_change(lost as f64, copies)) {
+            let remark = Remark::Copies { packets: copies, of: overall.sent };
+            quantity::remark_above(&mut delays, &quantity::LOST, remark);
+        }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust.or(overall.representative.err())));
         let method = overall.mean.is_ok() && distrust.is_none();
@@ -79,6 +85,26 @@ impl Figures {
     /// The same numbers, with the truth beside them.
     pub fn beside(self, exact: &Exact) -> Self {
         Figures { exact: Some(exact.quantities(Stamps::default())), ..self }
+    }
+
+    /// Marks losses and gains of which frames that an end does not measure may be a tenth or more ([`Remark::Unmeasured`]).
+    fn look_for_unmeasured(&mut self, evaluations: &[Evaluation]) {
+        let ends = evaluations
+            .iter()
+            .filter(|each| each.result.is_ok())
+            .filter_map(|each| each.sender.zip(each.receiver));
+        let more: i64 = ends
+            .map(|(sender, receiver)| i64::from(receiver.unmeasured) - i64::from(sender.unmeasured))
+            .sum();
+        let what = if more > 0 { &quantity::LOST } else { &quantity::SURPLUS };
+        let count =
+            self.find(what.name).and_then(|count| count.value.ok()).map_or(0.0, |count| count.to_f64());
+        let frames = more.unsigned_abs();
+        if count > 0.0 && 10.0 * frames as f64 >= count {
+            for answer in &mut self.answers {
+                quantity::remark_above(answer, what, Remark::Unmeasured(frames));
+            }
+        }
     }
 
     /// Has no mean where packets look alike and sums do not make it exact: what is left are its bounds, and their middle is no mean.
@@ -268,6 +294,7 @@ impl IntervalFigures {
                     let mut figures = Figures::of(&overall, evaluation.further.iter(), distrust);
                     findings.extend(coarse(&figures, std::slice::from_ref(evaluation)));
                     figures.clock_doubt = clock_doubt(std::slice::from_ref(evaluation), &findings);
+                    figures.look_for_unmeasured(std::slice::from_ref(evaluation));
                     if has_wrong_stamps(evaluation) {
                         figures.refuse_delays(Reason::WildStamps);
                     }
@@ -350,6 +377,7 @@ impl Summary {
         findings.extend(altered(evaluations, distrusted));
         findings.extend(coarse(&figures, evaluations));
         figures.clock_doubt = clock_doubt(evaluations, &findings);
+        figures.look_for_unmeasured(evaluations);
         let mut summary = Summary { overall: figures, intervals: intervals.collect(), findings };
         summary.refuse_wrong_stamps(evaluations.iter().map(has_wrong_stamps));
         summary

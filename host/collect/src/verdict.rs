@@ -40,6 +40,15 @@ pub enum Void {
         /// The number that it repeated.
         number: u32,
     },
+    /// An end's frames are of a boot epoch behind which it has reported already.
+    #[error(
+        "the {role}'s control frames are of before it started again, and intervals of after that have come: the other end's may be of another interval \
+         of the same number, and the interval is void; give every run its own recording"
+    )]
+    Outdated {
+        /// The end.
+        role: Role,
+    },
     /// An end ignored delimiters in this interval or the next one.
     #[error(
         "the {role} ignored {ignored} delimiters that were not due in this interval or the next: one of those that \
@@ -104,8 +113,8 @@ pub enum Void {
     },
     /// Packets of an exchange may be farther from where they were sent than they are looked for.
     #[error(
-        "by the ends' clocks packets arrived up to {} {} they were sent, which is more than an interval of {}: those that are still farther away are not \
-         found and would look lost: the interval is void; set the clocks alike, or take longer intervals",
+        "by the ends' clocks packets arrived up to {} {} they were sent, in this interval or another, which is more than an interval of {}: those that \
+         are still farther away, or behind the recording's end, are not found and would look lost: the interval is void; set the clocks alike, or take longer intervals",
         duration(delay.unsigned_abs() as f64), if *delay < 0 { "before" } else { "after" }, duration(*length as f64)
     )]
     Beyond {

@@ -56,6 +56,8 @@ pub struct Difference {
     pub of_rows: bool,
     /// Of those received, how many have the identity of one that was sent, if it is known: repeated on their way.
     pub repeated: Option<u64>,
+    /// Of those sent, how many have the identity of one that was received, as far as it is known: copies of it.
+    pub copies: u64,
     /// How many packets of either end's others look like, so that which one of them the other end has seen was chosen by their times.
     pub chosen: u64,
     /// How many packets look like some of an interval beside theirs, so that which are whose was chosen by where clocks cut them.

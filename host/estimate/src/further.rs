@@ -43,6 +43,11 @@ impl Further {
         Further::count(answers, |difference| difference.chosen)
     }
 
+    /// How many lost packets are copies of others that arrived.
+    pub fn copies<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
+        Further::count(answers, |difference| difference.copies)
+    }
+
     /// How many packets look like some of an interval beside theirs, so that which are whose is a guess.
     pub fn across<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
         Further::count(answers, |difference| difference.across)

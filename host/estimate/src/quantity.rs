@@ -197,6 +197,11 @@ pub enum Remark {
         /// Of how many that were looked at.
         of: u64,
     },
+    /// Frames that an end does not measure may be packets that the other end has measured.
+    Unmeasured(
+        /// How many more it has of them.
+        u64,
+    ),
     /// Recordings are compared from their first packets to their last, whenever these were.
     Uncut,
     /// A number of packets is estimated from rows.
@@ -270,8 +275,12 @@ impl fmt::Display for Remark {
             Remark::Copies { packets, of } => write!(
                 f,
                 "{packets} of {of} of the sender's packets that were looked at are copies of others of which the receiver has fewer, and count as lost: if \
-                 its recorder wrote them twice, as a mirror port gives them, they were not; record at one port or direction, or take --interval or --synopsis \
-                 identity, which name them"
+                 its recorder wrote them twice, as a mirror port gives them, they were not; record at one port or direction"
+            ),
+            Remark::Unmeasured(frames) => write!(
+                f,
+                "one end has {frames} more frames that are not measured than the other, such as packets behind more tags or labels than are looked \
+                 behind: those of them that are packets of the other end count as lost, or as gained, and are not; see what the path adds to packets"
             ),
             Remark::Uncut => f.write_str(
                 "the recordings are compared from their first packets to their last: what one of them has of a time when the other recorder did not run is \

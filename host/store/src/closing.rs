@@ -1,7 +1,7 @@
 //! From recordings to tables: each recording with the intervals of which it holds the last control frame.
 
 use crate::folder::{StoreError, length};
-use crate::table::Table;
+use crate::table::{LeftOut, Table};
 use deltaline_collect::collector::{Collector, Counts, Passed};
 use deltaline_collect::feed::{Recording, Source};
 use deltaline_collect::follower::{Followed, Follower, Happening};
@@ -20,6 +20,8 @@ pub(crate) struct Recorded {
     pub(crate) table: Table,
     /// What segments have come to in its end, where control frames are signed.
     pub(crate) passed: BTreeMap<u32, Passed>,
+    /// What of it was left out.
+    pub(crate) left_out: LeftOut,
     /// Whether nothing more can come of its intervals, going by what was recorded behind it.
     pub(crate) is_settled: bool,
     /// Whether it has control frames, and none with a right tag, where they must be signed: it is not known what it holds.
@@ -33,10 +35,6 @@ pub(crate) struct Reading {
     pub(crate) recorded: Vec<Recorded>,
     /// Those whose end was torn.
     pub(crate) torn: Vec<PathBuf>,
-    /// Control frames that were left out because they are older than what their points have reported.
-    pub(crate) replayed: u64,
-    /// Those that were left out because they have no right tag.
-    pub(crate) unauthentic: u64,
     /// Of segments of which for long nothing else came.
     pub(crate) starved: Vec<String>,
 }
@@ -89,8 +87,12 @@ pub(crate) fn read(
         Source::Recording(recording) => recording.torn().to_vec(),
         Source::Serial(_) | Source::Interface(_) => vec![],
     };
+    let before = follower.counts();
     let (happenings, counts) = follower.finish();
     take(&happenings, &beginnings, &mut parts);
+    if let Some(part) = beginnings.last().and_then(|beginning| parts.get_mut(beginning.place)) {
+        part.count(&before, &counts);
+    }
     let mut passed = passed;
     let recorded = paths.iter().zip(lengths).zip(parts).enumerate();
     let recorded = recorded.map(|(place, ((path, length), part))| {
@@ -99,18 +101,18 @@ pub(crate) fn read(
         });
         let next = beginnings.iter().find(|next| next.place > place);
         let is_settled = next.is_some_and(|next| next.elapsed.saturating_add(SETTLED) <= elapsed);
-        let is_unauthentic = part.unauthentic > 0 && part.taken == 0;
+        let is_unauthentic = part.left_out.unauthentic > 0 && part.taken == 0;
         Recorded {
             path: path.clone(),
             length,
             table: part.table,
             passed: passed.clone(),
+            left_out: part.left_out,
             is_settled,
             is_unauthentic,
         }
     });
-    let Counts { replayed, unauthentic, .. } = counts;
-    Ok(Reading { recorded: recorded.collect(), torn, replayed, unauthentic, starved })
+    Ok(Reading { recorded: recorded.collect(), torn, starved })
 }
 
 /// What belongs to a recording.
@@ -119,9 +121,9 @@ struct Part {
     table: Table,
     /// What segments come to in it, by signed intervals.
     passed: BTreeMap<u32, Passed>,
-    /// Its control frames that were taken, and those without a right tag.
+    /// Its control frames that were taken, and those that were not.
     taken: u64,
-    unauthentic: u64,
+    left_out: LeftOut,
 }
 
 impl Part {
@@ -131,7 +133,15 @@ impl Part {
             counts.frames.saturating_sub(counts.foreign + counts.corrupted + counts.unauthentic)
         };
         self.taken += taken(after).saturating_sub(taken(before));
-        self.unauthentic += after.unauthentic - before.unauthentic;
+        let more = |count: fn(&Counts) -> u64| count(after).saturating_sub(count(before));
+        self.left_out = self.left_out
+            + LeftOut {
+                corrupted: more(|counts| counts.corrupted),
+                unauthentic: more(|counts| counts.unauthentic),
+                replayed: more(|counts| counts.replayed),
+                stray: more(|counts| counts.stray + counts.unconfirmed + counts.late),
+                beyond: more(|counts| counts.beyond),
+            };
     }
 }
 

@@ -1,7 +1,8 @@
 //! A store's folder: its recordings, those that are closed, and what is asked of it.
 
 use crate::closing::{self, Reading, Recorded};
-use crate::table::{Filter, Row, Table};
+use crate::continuity::{Continuity, Place, Reported};
+use crate::table::{Filter, LeftOut, Row, Table};
 use crate::table_file;
 use bytes::Bytes;
 use deltaline_collect::collector::{Collector, Passed};
@@ -80,10 +81,8 @@ pub struct Work {
     pub open: Vec<PathBuf>,
     /// Recordings whose end is torn, because the program or the machine was ended.
     pub torn: Vec<PathBuf>,
-    /// Control frames, in all recordings that were read, that were left out because they are older than what their points had reported.
-    pub replayed: u64,
-    /// Control frames, in all recordings that were read, that were left out because they have no right tag.
-    pub unauthentic: u64,
+    /// Control frames, in all recordings that were read, that were left out.
+    pub left_out: LeftOut,
     /// Recordings that would have been closed, but have no control frame with a right tag: the key may be the wrong one, and an empty file of numbers
     /// would say that nothing was measured.
     pub distrusted: Vec<PathBuf>,
@@ -91,15 +90,17 @@ pub struct Work {
     pub starved: Vec<String>,
 }
 
-/// What lies in a store more than once, and what is missing in it.
+/// What was noticed of intervals that were asked for: what lies in a store more than once, and what is missing in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Doubles {
+pub struct Noticed {
     /// Files with intervals that have come before, and how many.
     pub repeated: Vec<(PathBuf, usize)>,
     /// Segments of which recordings of two names, the first two of any, have intervals of the same time that differ: all of them are handed out.
     pub at_once: Vec<(u32, [String; 2])>,
     /// Of recordings that follow each other, by their name, and of a segment: intervals between others of which nothing was recorded.
     pub missing: BTreeMap<(String, u32), Missing>,
+    /// Recordings of which control frames were left out, or their files of numbers.
+    pub left_out: Vec<(PathBuf, LeftOut)>,
 }
 
 /// A store's folder.
@@ -182,13 +183,11 @@ impl Folder {
         self.remove_drafts();
         let mut work = Work::default();
         for run in self.runs.clone() {
-            let Reading { recorded, torn, replayed, unauthentic, starved } =
-                self.open_ones(&run, &collector)?;
-            work.replayed += replayed;
-            work.unauthentic += unauthentic;
+            let Reading { recorded, torn, starved } = self.open_ones(&run, &collector)?;
             work.starved.extend(starved);
             work.torn.extend(torn.into_iter().filter(|path| !self.is_closed(path)));
             for each in recorded {
+                work.left_out = work.left_out + each.left_out;
                 if self.is_closed(&each.path) {
                     continue;
                 }
@@ -201,7 +200,7 @@ impl Folder {
                     continue;
                 }
                 work.intervals += each.table.rows.len();
-                self.add(&stem(&each.path), each.length, each.table, &each.passed)?;
+                self.add(&stem(&each.path), each.length, each.table, &each.passed, each.left_out)?;
                 work.closed.push(each.path);
             }
         }
@@ -246,7 +245,7 @@ impl Folder {
             };
             let sound = [own, next]
                 .into_iter()
-                .try_for_each(|closed| load(&closed.path, &Filter::default()).map(drop));
+                .try_for_each(|closed| Loaded::of(&closed.path, &Filter::default()).map(drop));
             removed.push(match sound {
                 Ok(()) => {
                     fs::remove_file(&pair[0])
@@ -267,25 +266,19 @@ impl Folder {
         filter: &Filter,
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
-    ) -> Doubles {
-        let (mut known, mut doubles) = (KnownIntervals::default(), Doubles::default());
+    ) -> Noticed {
+        let (mut known, mut noticed) = (KnownIntervals::default(), Noticed::default());
+        let mut continuity = Continuity::of(filter.reported.clone());
         let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
-        let mut last: BTreeMap<(String, u32), u32> = BTreeMap::new();
-        let mut take_new = |recording: &str, path: &Path, mut table: Table| {
+        let mut take_new = |recording: &str, path: &Path, mut table: Table, left_out: LeftOut| {
             let run = parts(recording).0;
             table.sort();
-            for Row { segment, interval, .. } in &table.rows {
-                let of_run = (run.to_string(), *segment);
-                let before = last.insert(of_run.clone(), *interval);
-                if let Some(missing) = before.and_then(|before| Missing::between(before, *interval)) {
-                    let known = doubles.missing.entry(of_run);
-                    known.and_modify(|known| *known = known.and(missing)).or_insert(missing);
-                }
-            }
+            let is_left_out = !table.rows.is_empty() && !left_out.is_none();
+            noticed.left_out.extend(is_left_out.then(|| (path.to_path_buf(), left_out)));
             let repeated = known.take_out_of(&mut table, run, runs.len() > 1);
-            doubles.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
+            noticed.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
             for Row { segment, reported, interval, .. } in table.rows.iter().filter(|_| runs.len() > 1) {
                 times
                     .entry(*segment)
@@ -296,8 +289,34 @@ impl Folder {
             }
             table
         };
+        // Of each run, the last file in front of the time that is asked for, which is read where there is one behind it; and whether one behind
+        // that time has come.
+        let mut around: BTreeMap<&str, (Option<Loaded>, bool)> = BTreeMap::new();
         for (recording, Closed { path, .. }) in &self.tables {
-            take(load(path, filter).map(|table| take_new(recording, path, table)));
+            let run = parts(recording).0;
+            let mut loaded = match Loaded::of(path, filter) {
+                Ok(loaded) => loaded,
+                Err(error) => {
+                    take(Err(error));
+                    continue;
+                }
+            };
+            let (table, left_out) = (std::mem::take(&mut loaded.table), loaded.left_out);
+            let (before, is_behind) = around.entry(run).or_default();
+            match loaded.place {
+                Place::Before => *before = Some(loaded),
+                Place::Behind if *is_behind => {}
+                Place::Inside | Place::Behind => {
+                    *is_behind |= loaded.place == Place::Behind;
+                    for each in before.take().into_iter().chain([loaded]) {
+                        match each.reported(filter, &table) {
+                            Ok(reported) => continuity.take(run, reported),
+                            Err(error) => take(Err(error)),
+                        }
+                    }
+                }
+            }
+            take(Ok(take_new(recording, path, table, left_out)));
         }
         for run in &self.runs {
             let recorded = match self.open_ones(run, &collector) {
@@ -307,11 +326,22 @@ impl Folder {
                     continue;
                 }
             };
-            for Recorded { path, mut table, .. } in recorded {
-                if !self.is_closed(&path) {
-                    table.rows.retain(|row| filter.takes(row.segment, row.reported));
-                    take(Ok(take_new(&stem(&path), &path, table)));
+            for Recorded { path, mut table, left_out, .. } in recorded {
+                if self.is_closed(&path) {
+                    continue;
                 }
+                table.sort();
+                let stem = stem(&path);
+                let run = parts(&stem).0;
+                let before = around.get_mut(run).and_then(|(before, _)| before.take());
+                match before.map(|before| before.reported(filter, &Table::default())).transpose() {
+                    Ok(before) => continuity.take(run, before.into_iter().flatten()),
+                    Err(error) => take(Err(error)),
+                }
+                let reported = table.rows.iter().filter(|row| filter.takes_at_any_time(row));
+                continuity.take(run, reported.map(Reported::from));
+                table.rows.retain(|row| filter.takes(row));
+                take(Ok(take_new(&stem, &path, table, left_out)));
             }
         }
         for (segment, runs) in times {
@@ -323,11 +353,12 @@ impl Folder {
                 .flat_map(|(place, one)| runs[place + 1..].iter().map(move |two| (one, two)));
             let mut at_once =
                 pairs.filter(|((_, one), (_, two))| lie_within(one, two) || lie_within(two, one));
-            doubles
+            noticed
                 .at_once
                 .extend(at_once.next().map(|((one, _), (two, _))| (segment, [one.clone(), two.clone()])));
         }
-        doubles
+        noticed.missing = continuity.finish();
+        noticed
     }
 
     /// The intervals that are asked for, in order of segment and time.
@@ -347,7 +378,7 @@ impl Folder {
         Ok(whole)
     }
 
-    /// Writes the table of a recording that had so many bytes, and what segments had come to in its end, into a file that is called after it, after a
+    /// Writes the table of a recording that had so many bytes, what segments had come to in its end, and what of it was left out, into a file that is called after it, after a
     /// check of its contents and the recording's name, and after that number. What there was of it before goes.
     ///
     /// # Errors
@@ -359,10 +390,11 @@ impl Folder {
         length: u64,
         table: Table,
         passed: &BTreeMap<u32, Passed>,
+        left_out: LeftOut,
     ) -> Result<(), StoreError> {
         let failed = |reason| StoreError::Output { path: self.path.join(name), reason };
         let mut bytes = vec![];
-        table_file::write(table, passed, &mut bytes)
+        table_file::write(table, passed, left_out, &mut bytes)
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;
         let path = self.path.join(format!("{name}.{}-{length}.parquet", check(name, &bytes)));
         // It appears whole, and on the disk, or not at all.
@@ -496,11 +528,41 @@ impl KnownIntervals {
     }
 }
 
-/// Reads what is asked for of a file.
-fn load(path: &Path, filter: &Filter) -> Result<Table, StoreError> {
-    let bytes = whole(path)?;
-    unwinding(|| table_file::read(bytes, filter))
-        .map_err(|reason| StoreError::Table { path: path.into(), reason })
+/// A file of numbers.
+struct Loaded {
+    path: PathBuf,
+    bytes: Bytes,
+    /// What is asked for of it.
+    table: Table,
+    /// Where its intervals lie.
+    place: Place,
+    left_out: LeftOut,
+}
+
+impl Loaded {
+    /// Reads what is asked for of a file.
+    fn of(path: &Path, filter: &Filter) -> Result<Self, StoreError> {
+        let bytes = whole(path)?;
+        let loaded = unwinding(|| {
+            let table = table_file::read(bytes.clone(), filter)?;
+            let (place, left_out) =
+                (table_file::place(bytes.clone(), filter)?, table_file::left_out(bytes.clone())?);
+            Ok((table, place, left_out))
+        });
+        let (table, place, left_out) =
+            loaded.map_err(|reason| StoreError::Table { path: path.into(), reason })?;
+        Ok(Loaded { path: path.into(), bytes, table, place, left_out })
+    }
+
+    /// The numbers of its intervals that would be asked for at any time, of which these are asked for.
+    fn reported(self, filter: &Filter, asked: &Table) -> Result<Vec<Reported>, StoreError> {
+        if filter.reported.is_none() {
+            return Ok(asked.rows.iter().map(Reported::from).collect());
+        }
+        let at_any_time = Filter { reported: None, ..filter.clone() };
+        unwinding(|| table_file::reported(self.bytes, &at_any_time))
+            .map_err(|reason| StoreError::Table { path: self.path, reason })
+    }
 }
 
 thread_local! {

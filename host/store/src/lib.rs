@@ -30,11 +30,13 @@
 //! where the recordings before are gone; intervals that two recorders have, those that lost everything among them; files of numbers that were copied or renamed; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
 
 mod closing;
+mod continuity;
 mod folder;
 mod summing;
 mod table;
 pub mod table_file;
 
-pub use folder::{Doubles, Folder, StoreError, Work};
+pub use folder::{Folder, Noticed, StoreError, Work};
 pub use summing::{Summing, Sums};
+pub use table::LeftOut;
 pub use table::{Filter, Row, Table};

@@ -2,7 +2,8 @@
 
 use deltaline_collect::summary::IntervalFigures;
 use deltaline_estimate::quantity::{Number, Quantity};
-use std::ops::Range;
+use std::fmt;
+use std::ops::{Add, Range};
 
 /// The number that intervals have whose clocks are doubtful, 1.
 pub(crate) const CLOCK_DOUBTED: &str = "clock_doubted";
@@ -14,13 +15,75 @@ pub struct Filter {
     pub segment: Option<u32>,
     /// Reported in this time, in microseconds since the Unix epoch; none: whenever.
     pub reported: Option<Range<i64>>,
+    /// Those alone whose control frames all had right tags.
+    pub authenticated: bool,
 }
 
 impl Filter {
-    /// Whether it asks for an interval of this segment that was reported then.
-    pub fn takes(&self, segment: u32, reported: i64) -> bool {
-        self.segment.is_none_or(|only| only == segment)
-            && self.reported.as_ref().is_none_or(|range| range.contains(&reported))
+    /// Whether it asks for this interval.
+    pub fn takes(&self, row: &Row) -> bool {
+        self.takes_at_any_time(row)
+            && self.reported.as_ref().is_none_or(|range| range.contains(&row.reported))
+    }
+
+    /// Whether it would, had it been reported in the right time.
+    pub(crate) fn takes_at_any_time(&self, row: &Row) -> bool {
+        self.segment.is_none_or(|only| only == row.segment) && (row.authenticated || !self.authenticated)
+    }
+}
+
+/// Control frames of a recording that were left out, so that what they said is in no number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// They are no control frame of this release, or say what no point says.
+    pub corrupted: u64,
+    /// They have no right tag.
+    pub unauthentic: u64,
+    /// They are older than what their points had reported.
+    pub replayed: u64,
+    /// Their intervals' numbers were far from all others, or came when those had been handed out.
+    pub stray: u64,
+    /// There was no room for them.
+    pub beyond: u64,
+}
+
+impl LeftOut {
+    /// In the order in which they are named.
+    fn counts(&self) -> [(u64, &'static str); 5] {
+        [
+            (self.corrupted, "are damaged"),
+            (self.unauthentic, "have no right tag"),
+            (self.replayed, "are older than what their points had reported"),
+            (self.stray, "are of intervals far from all others, or came too late"),
+            (self.beyond, "had no room"),
+        ]
+    }
+
+    /// Whether none was.
+    pub fn is_none(&self) -> bool {
+        self.counts().iter().all(|(count, _)| *count == 0)
+    }
+}
+
+impl Add for LeftOut {
+    type Output = LeftOut;
+
+    fn add(self, other: LeftOut) -> LeftOut {
+        LeftOut {
+            corrupted: self.corrupted.saturating_add(other.corrupted),
+            unauthentic: self.unauthentic.saturating_add(other.unauthentic),
+            replayed: self.replayed.saturating_add(other.replayed),
+            stray: self.stray.saturating_add(other.stray),
+            beyond: self.beyond.saturating_add(other.beyond),
+        }
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = self.counts().into_iter().filter(|(count, _)| *count > 0);
+        let texts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+        write!(f, "of its control frames {}", texts.join(", "))
     }
 }
 

@@ -9,12 +9,13 @@
 //! | each number, under its key | 64 bits, signed, or null |
 //!
 //! Where control frames are signed, its metadata says under [`PASSED`] how far each segment has come up to its recording's end, a line for each segment: its
-//! number, and its [`Passed`] in words.
+//! number, and its [`Passed`] in words; under [`LEFT_OUT`], how many of the recording's frames were left out, by the five kinds of [`LeftOut`].
 //!
 //! Rows are in order of segment, then of time. A row group holds at most [`GROUP`] rows, and those of one segment where that has enough: who
 //! asks for one segment unpacks little else. Pages are compressed by Zstandard.
 
-use crate::table::{Filter, Row, Table};
+use crate::continuity::{Place, Reported};
+use crate::table::{Filter, LeftOut, Row, Table};
 use bytes::Bytes;
 use deltaline_collect::collector::Passed;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -41,8 +42,10 @@ const FIXED: [&str; 5] = ["segment", "interval", "reported", "authenticated", "r
 
 /// The key of what segments have come to.
 pub const PASSED: &str = "deltaline.passed";
+/// The key of what was left out.
+pub const LEFT_OUT: &str = "deltaline.left_out";
 
-/// Writes a table, and what segments have come to in the end; its rows are put in order.
+/// Writes a table, what segments have come to in the end, and what of the recording was left out; its rows are put in order.
 ///
 /// # Errors
 ///
@@ -50,14 +53,16 @@ pub const PASSED: &str = "deltaline.passed";
 pub fn write(
     table: Table,
     passed: &BTreeMap<u32, Passed>,
+    left_out: LeftOut,
     file: impl Write + Send,
 ) -> Result<(), ParquetError> {
-    write_in_groups(table, passed, file, GROUP)
+    write_in_groups(table, passed, left_out, file, GROUP)
 }
 
 fn write_in_groups(
     mut table: Table,
     passed: &BTreeMap<u32, Passed>,
+    left_out: LeftOut,
     file: impl Write + Send,
     group: usize,
 ) -> Result<(), ParquetError> {
@@ -73,11 +78,11 @@ fn write_in_groups(
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, encoding);
     }
-    if !passed.is_empty() {
-        let lines =
-            passed.iter().map(|(segment, passed)| format!("{segment} {passed}\n")).collect::<String>();
-        properties = properties.set_key_value_metadata(Some(vec![KeyValue::new(PASSED.to_string(), lines)]));
-    }
+    let lines = passed.iter().map(|(segment, passed)| format!("{segment} {passed}\n")).collect::<String>();
+    let passed = (!lines.is_empty()).then(|| KeyValue::new(PASSED.to_string(), lines));
+    let left_out = (!left_out.is_none()).then(|| KeyValue::new(LEFT_OUT.to_string(), words_of(left_out)));
+    let said: Vec<KeyValue> = passed.into_iter().chain(left_out).collect();
+    properties = properties.set_key_value_metadata(Some(said).filter(|said| !said.is_empty()));
     let schema = Arc::new(schema(&table.columns)?);
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
     for rows in groups(&table.rows, group) {
@@ -167,6 +172,72 @@ fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), Par
 /// A file that was not written by [`write()`]. Damaged pages need not be noticed: a [`Folder`](crate::Folder) compares whole files with
 /// the check in their name.
 pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
+    let (reader, names) = open(file)?;
+    let mut table = Table { columns: names[FIXED.len()..].to_vec(), rows: vec![] };
+    for (number, group) in reader.metadata().row_groups().iter().enumerate() {
+        if may_hold(group, filter) {
+            let rows = rows(reader.get_row_group(number)?.as_ref(), names.len())?;
+            table.rows.extend(rows.into_iter().filter(|row| filter.takes(row)));
+        }
+    }
+    Ok(table)
+}
+
+/// Where the intervals of a file lie.
+pub(crate) fn place(file: Bytes, filter: &Filter) -> Result<Place, ParquetError> {
+    let (reader, _) = open(file)?;
+    let (mut from, mut to) = (i64::MAX, i64::MIN);
+    for group in reader.metadata().row_groups() {
+        let Some(Statistics::Int64(values)) = group.column(2).statistics() else { return Ok(Place::Inside) };
+        from = from.min(values.min_opt().copied().unwrap_or(i64::MIN));
+        to = to.max(values.max_opt().copied().unwrap_or(i64::MAX));
+    }
+    Ok(if from > to { Place::Inside } else { Place::of([from, to], filter.reported.as_ref()) })
+}
+
+/// The numbers of the intervals that are asked for, without what was measured in them.
+pub(crate) fn reported(file: Bytes, filter: &Filter) -> Result<Vec<Reported>, ParquetError> {
+    let (reader, _) = open(file)?;
+    let mut all = vec![];
+    for (number, group) in reader.metadata().row_groups().iter().enumerate() {
+        if may_hold(group, filter) {
+            let rows = rows(reader.get_row_group(number)?.as_ref(), FIXED.len())?;
+            all.extend(rows.iter().filter(|row| filter.takes(row)).map(Reported::from));
+        }
+    }
+    Ok(all)
+}
+
+/// What was left out of the recording.
+///
+/// # Errors
+///
+/// A file that was not written by [`write()`].
+pub fn left_out(file: Bytes) -> Result<LeftOut, ParquetError> {
+    let Some(words) = said(&SerializedFileReader::new(file)?, LEFT_OUT) else {
+        return Ok(LeftOut::default());
+    };
+    let counts = words.split(' ').map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>();
+    match counts.as_deref() {
+        Some(&[corrupted, unauthentic, replayed, stray, beyond]) => {
+            Ok(LeftOut { corrupted, unauthentic, replayed, stray, beyond })
+        }
+        _ => Err(ParquetError::General("what was left out of its recording cannot be read".into())),
+    }
+}
+
+fn words_of(LeftOut { corrupted, unauthentic, replayed, stray, beyond }: LeftOut) -> String {
+    [corrupted, unauthentic, replayed, stray, beyond].map(|count| count.to_string()).join(" ")
+}
+
+/// What a file says under a key.
+fn said(reader: &SerializedFileReader<Bytes>, key: &str) -> Option<String> {
+    let pairs = reader.metadata().file_metadata().key_value_metadata();
+    pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == key)?.value.clone())
+}
+
+/// A file of a store's intervals, and the names of its columns.
+fn open(file: Bytes) -> Result<(SerializedFileReader<Bytes>, Vec<String>), ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     // Rows that are alike take no room in a file, in memory they do.
     if reader.metadata().row_groups().iter().any(|group| group.num_rows() > GROUP as i64) {
@@ -177,14 +248,7 @@ pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
     if names.len() < FIXED.len() || names[..FIXED.len()] != FIXED {
         return Err(ParquetError::General("its columns are not those of a store's intervals".into()));
     }
-    let mut table = Table { columns: names[FIXED.len()..].to_vec(), rows: vec![] };
-    for (number, group) in reader.metadata().row_groups().iter().enumerate() {
-        if may_hold(group, filter) {
-            let rows = rows(reader.get_row_group(number)?.as_ref(), names.len())?;
-            table.rows.extend(rows.into_iter().filter(|row| filter.takes(row.segment, row.reported)));
-        }
-    }
-    Ok(table)
+    Ok((reader, names))
 }
 
 /// Reads what segments had come to; empty if it does not say.
@@ -193,9 +257,7 @@ pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
 ///
 /// A file that was not written by [`write()`].
 pub fn passed(file: Bytes) -> Result<BTreeMap<u32, Passed>, ParquetError> {
-    let reader = SerializedFileReader::new(file)?;
-    let pairs = reader.metadata().file_metadata().key_value_metadata();
-    let value = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == PASSED)?.value.as_deref());
+    let value = said(&SerializedFileReader::new(file)?, PASSED);
     let of_line = |line: &str| {
         let (segment, passed) = line.split_once(' ')?;
         Some((segment.parse().ok()?, passed.parse().ok()?))
@@ -293,7 +355,7 @@ mod tests {
         let table = Table { columns: vec!["sent".into()], rows: vec![row; GROUP + 1] };
         for group in [GROUP, GROUP + 1] {
             let mut bytes = vec![];
-            write_in_groups(table.clone(), &BTreeMap::new(), &mut bytes, group).unwrap();
+            write_in_groups(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut bytes, group).unwrap();
             let read = read(bytes.into(), &Filter::default());
             match group {
                 GROUP => assert_eq!(read.unwrap(), table),

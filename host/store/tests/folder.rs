@@ -9,7 +9,7 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Role;
-use deltaline_store::{Filter, Folder, Row, StoreError, Table};
+use deltaline_store::{Filter, Folder, LeftOut, Row, StoreError, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
@@ -129,10 +129,10 @@ fn rotated_recordings_hold_what_one_does_before_and_after_closing() {
     assert!(named(&everything(folder.path())) == named(&expected));
     // A part of it.
     let from = expected.rows[100].reported;
-    let filter = Filter { segment: Some(0), reported: Some(from..from + 50_000_000) };
+    let filter = Filter { segment: Some(0), reported: Some(from..from + 50_000_000), authenticated: false };
     let part = Folder::open(folder.path()).unwrap().read(&filter, Collector::default).unwrap();
     assert!(named(&part) == named(&expected)[100..150]);
-    let other = Filter { segment: Some(2), reported: None };
+    let other = Filter { segment: Some(2), reported: None, authenticated: false };
     assert!(opened.read(&other, Collector::default).unwrap().rows.is_empty());
 }
 
@@ -365,21 +365,58 @@ fn intervals_of_which_nothing_came_are_named() {
             if closes {
                 opened.close(true, Collector::default).unwrap();
             }
-            let doubles = opened.each(&Filter::default(), Collector::default, |_| ());
-            let missing: Vec<_> = doubles.missing.into_iter().collect();
-            let [((run, 0), Missing { intervals, first })] = &missing[..] else {
-                panic!("{cut} {missing:?}")
-            };
-            assert!(
-                run == "north" && (3..=5).contains(intervals) && (30..=32).contains(first),
-                "{cut} {missing:?}"
-            );
+            // Whoever asks for a time that ends amid the gap, or begins there, is told, too.
+            let second = |second: u64| ((BEGINNING + second * SECOND) / 1000) as i64;
+            for (reported, is_said) in [
+                (None, true),
+                (Some(i64::MIN..second(33)), true),
+                (Some(second(33)..i64::MAX), true),
+                (Some(i64::MIN..second(28)), false),
+                (Some(second(45)..i64::MAX), false),
+            ] {
+                let filter = Filter { reported: reported.clone(), ..Filter::default() };
+                let noticed = opened.each(&filter, Collector::default, |_| ());
+                let missing: Vec<_> = noticed.missing.into_iter().collect();
+                match &missing[..] {
+                    [((run, 0), Missing { intervals, first })] => assert!(
+                        is_said && run == "north" && (3..=5).contains(intervals) && (30..=32).contains(first),
+                        "{cut} {reported:?} {missing:?}"
+                    ),
+                    _ => assert!(!is_said && missing.is_empty(), "{cut} {reported:?} {missing:?}"),
+                }
+            }
         }
     }
     let folder = TempDir::new().unwrap();
     fs::write(name(folder.path(), 0), recording(&self::frames(60))).unwrap();
     let whole = Folder::open(folder.path()).unwrap().each(&Filter::default(), Collector::default, |_| ());
     assert!(whole.missing.is_empty());
+}
+
+/// Frames that were damaged on their way: what they said is in no number, and whoever asks for that time is told, whether recordings are closed or not.
+#[test]
+fn frames_that_are_left_out_are_named() {
+    let mut frames = frames(60);
+    // A bit of the numbers of three frames, which the check word covers.
+    frames[4..7].iter_mut().for_each(|(_, frame)| frame[60] ^= 1);
+    let folder = TempDir::new().unwrap();
+    for (number, part) in [&frames[..40], &frames[40..]].into_iter().enumerate() {
+        fs::write(name(folder.path(), number), recording(part)).unwrap();
+    }
+    for closes in [false, true] {
+        let mut opened = Folder::open(folder.path()).unwrap();
+        if closes {
+            let work = opened.close(true, Collector::default).unwrap();
+            assert_eq!(work.left_out, LeftOut { corrupted: 3, ..LeftOut::default() });
+        }
+        for (from, is_said) in [(0, true), (frames[50].0, false)] {
+            let filter = Filter { reported: Some((from / 1000) as i64..i64::MAX), ..Filter::default() };
+            let noticed = opened.each(&filter, Collector::default, |_| ());
+            let left_out: Vec<LeftOut> = noticed.left_out.iter().map(|(_, left_out)| *left_out).collect();
+            let expected = is_said.then_some(LeftOut { corrupted: 3, ..LeftOut::default() });
+            assert_eq!(left_out, expected.into_iter().collect::<Vec<_>>(), "{closes} {from}");
+        }
+    }
 }
 
 /// A file of numbers that was copied, or moved, under the name of a later hour, where it would count twice or take a recording's place.
@@ -540,7 +577,7 @@ fn old_frames_that_come_for_long_are_never_stored_as_new() {
         }
         let mut opened = Folder::open(folder.path()).unwrap();
         let work = opened.close(false, collector).unwrap();
-        starved.push((work.starved.len(), work.replayed > 0));
+        starved.push((work.starved.len(), work.left_out.replayed > 0));
         opened.remove(Duration::ZERO).unwrap();
         let table = opened.read(&Filter::default(), collector).unwrap();
         assert!(table.rows.iter().all(|row| row.authenticated));
@@ -586,13 +623,13 @@ fn recordings_without_a_right_tag_are_neither_closed_nor_removed() {
     let other = Key::new(NonZeroU16::MIN, [9; 16]);
     let (work, removed) = close(&other);
     assert_eq!((&work.closed, &work.distrusted, removed), (&vec![], &names.to_vec(), vec![]));
-    assert_eq!((work.intervals, work.unauthentic), (0, parts.concat().len() as u64));
+    assert_eq!((work.intervals, work.left_out.unauthentic), (0, parts.concat().len() as u64));
     let (work, removed) = close(&right);
     assert_eq!(
         (&work.closed[..], &work.distrusted[..], &removed[..]),
         (&names[..3], &names[3..], &names[..2])
     );
-    assert_eq!((work.intervals, work.unauthentic), (60, 1 + parts[3].len() as u64));
+    assert_eq!((work.intervals, work.left_out.unauthentic), (60, 1 + parts[3].len() as u64));
     // Whoever asks for them has them all, and the last one is there still.
     let table = Folder::open(folder.path()).unwrap().read(&Filter::default(), collector(&right)).unwrap();
     assert_eq!(table.rows.len(), 60);
@@ -600,7 +637,7 @@ fn recordings_without_a_right_tag_are_neither_closed_nor_removed() {
     // Without a key, what is in it is told for what it is.
     let mut opened = Folder::open(folder.path()).unwrap();
     let work = opened.close(true, Collector::default).unwrap();
-    assert_eq!((&work.closed[..], work.distrusted.len(), work.unauthentic), (&names[3..], 0, 0));
+    assert_eq!((&work.closed[..], work.distrusted.len(), work.left_out.unauthentic), (&names[3..], 0, 0));
 }
 
 /// The clock is set back, long before and within a recording, as a boot with a wrong clock ends. Recordings of 200 seconds are called after what

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use deltaline_store::table_file::{GROUP, read, write};
-use deltaline_store::{Filter, Row, Summing, Sums, Table};
+use deltaline_store::{Filter, LeftOut, Row, Summing, Sums, Table};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ fn table(rows: usize, seed: u64) -> Table {
 
 fn file(table: &Table) -> Bytes {
     let mut bytes = vec![];
-    write(table.clone(), &BTreeMap::new(), &mut bytes).unwrap();
+    write(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut bytes).unwrap();
     bytes.into()
 }
 
@@ -72,14 +72,14 @@ fn a_part_is_what_the_whole_has_of_it() {
     let table = table(50_000, 3);
     let middle = table.rows[25_000].reported;
     let filters = [
-        Filter { segment: Some(7), reported: None },
-        Filter { segment: Some(11), reported: None },
-        Filter { segment: None, reported: Some(middle..middle + 500_000_000) },
-        Filter { segment: Some(0), reported: Some(i64::MIN..middle) },
+        Filter { segment: Some(7), reported: None, authenticated: false },
+        Filter { segment: Some(11), reported: None, authenticated: false },
+        Filter { segment: None, reported: Some(middle..middle + 500_000_000), authenticated: false },
+        Filter { segment: Some(0), reported: Some(i64::MIN..middle), authenticated: false },
     ];
     for filter in filters {
         let mut expected = table.clone();
-        expected.rows.retain(|row| filter.takes(row.segment, row.reported));
+        expected.rows.retain(|row| filter.takes(row));
         assert_eq!(read(file(&table), &filter).unwrap(), expected, "{filter:?}");
     }
 }

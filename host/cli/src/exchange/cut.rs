@@ -5,17 +5,18 @@
 //! `tests/exchange.rs`: intervals as both ends cut them, clocks that are set, stamps that are wrong, a share of all flows, packets that are not IP.
 
 use super::End;
-use crate::causes::{remark_on_backward, remark_on_both_ways};
+use crate::causes::{remark_on_backward, remark_on_both_ways, remark_on_tunnelled};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::pass::unix_time;
+use crate::pass::{remark_on_nameless, unix_time};
 use crate::point::{Batch, Point};
+use crate::recordings::remark_on_cut;
 use crate::report::duration;
 use deltaline_capture::Selection;
 use deltaline_capture::matching::flow;
 use deltaline_capture::survey::Survey;
-use deltaline_collect::exchange::Terms;
+use deltaline_collect::exchange::{About, Recording, Terms};
 use deltaline_collect::verdict::LONGEST_INTERVAL;
 use deltaline_estimate::WRONG_BY;
 use deltaline_model::packet::hash::LinearHash;
@@ -43,10 +44,22 @@ pub(super) struct Cut {
     survey: Survey,
     packets: u64,
     unmeasured: u64,
+    /// Packets without the end of their headers.
+    cut: u64,
     /// Intervals that had packets.
     intervals: u64,
     /// Why there is no more, if not because the recording has ended.
     pub(super) failure: Option<Failure>,
+}
+
+impl Recording for &mut Cut {
+    fn next(&mut self) -> Option<(u64, PacketCache)> {
+        Cut::next(self)
+    }
+
+    fn about(&mut self) -> About {
+        Cut::about(self)
+    }
 }
 
 /// The running interval.
@@ -85,6 +98,7 @@ impl Cut {
             survey: Survey::default(),
             packets: 0,
             unmeasured: 0,
+            cut: 0,
             intervals: 0,
             failure: None,
         })
@@ -96,6 +110,19 @@ impl Cut {
             self.failure = Some(failure);
             None
         })
+    }
+
+    /// What is to be said of the recording, which is read to its end.
+    pub(super) fn about(&mut self) -> About {
+        self.read_rest();
+        let (long, longest) = self.survey.long();
+        let (packets, fragments) = (self.survey.packets(), self.survey.fragments());
+        About { packets, fragments, long, longest, remarks: self.remarks() }
+    }
+
+    /// Passes over what is not asked for.
+    fn read_rest(&mut self) {
+        while self.next().is_some() {}
     }
 
     fn try_next(&mut self) -> Result<Option<(u64, PacketCache)>, Failure> {
@@ -170,6 +197,7 @@ impl Cut {
             if !self.flows.take(packet.data) {
                 continue;
             }
+            self.cut += u64::from(packet.has_cut_headers());
             self.survey.take(packet);
             if is_later(packet.timestamp, &self.running) {
                 self.next.push_back((packet.data.to_vec(), packet.timestamp));
@@ -185,6 +213,7 @@ impl Cut {
         while let Some(packet) = self.input.next_packet()? {
             self.packets += 1;
             if self.flows.take(packet.data) {
+                self.cut += u64::from(packet.has_cut_headers());
                 self.survey.take(packet);
                 self.next.push_back((packet.data.to_vec(), packet.timestamp));
                 break;
@@ -195,7 +224,7 @@ impl Cut {
 
     /// Reads the rest, and says what is to be said of intervals that are left out: all but those of which `sent` packets and `given` numbers came.
     pub(super) fn remark_on_rest(&mut self, given: u64, sent: u64) -> Option<String> {
-        while self.next().is_some() {}
+        self.read_rest();
         let intervals = self.intervals.saturating_sub(given);
         // Recordings cut the first one and the last.
         (self.length > 0 && intervals > 2).then(|| {
@@ -211,9 +240,10 @@ impl Cut {
     /// What is to be said of the recording.
     pub(super) fn remarks(&self) -> Vec<String> {
         let name = self.input.name();
-        let unmeasured = (self.unmeasured > 0).then(|| {
-            format!("{name}: {} of {} packets are not IP and not measured", self.unmeasured, self.packets)
-        });
+        let other = self.unmeasured.saturating_sub(self.cut);
+        let unmeasured = (other > 0)
+            .then(|| format!("{name}: {other} of {} packets are not IP and not measured", self.packets));
+        let nameless = self.running.point.truncated();
         let sampled = (self.flows.zeros > 0).then(|| {
             format!(
                 "{name}: of {} flows one was taken, and all numbers are of those alone",
@@ -224,7 +254,10 @@ impl Cut {
         let both_ways = self.survey.both_ways().map(|both_ways| remark_on_both_ways(name, both_ways));
         unmeasured
             .into_iter()
+            .chain(remark_on_cut(&name, self.cut, self.packets))
+            .chain(remark_on_nameless([(&name, nameless, self.packets)], CAPTURED))
             .chain(sampled)
+            .chain(remark_on_tunnelled(&name, &self.survey))
             .chain(both_ways)
             .chain(backward)
             .chain(self.input.remarks())
@@ -232,6 +265,8 @@ impl Cut {
     }
 }
 
+/// What comes of packets without the end of their identity.
+const CAPTURED: &str = "so that they are told apart by less than they could be, and look lost or foreign where the other end has more of them";
 /// The smallest share of flows: one in 2^20.
 pub(super) const MOST_SHARE: i64 = 20;
 

@@ -151,3 +151,32 @@ impl Folder {
         std::fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 }
+
+/// Adds to a recording in pcapng, as dumpcap does at its end, how many packets the interface received, how many it dropped, and how many the system did.
+pub(crate) fn add_dropped(path: &str, counts: [u64; 3]) {
+    let option =
+        |(code, count): (u16, u64)| [&code.to_le_bytes()[..], &[8, 0], &count.to_le_bytes()].concat();
+    let options = [4, 5, 7].into_iter().zip(counts).flat_map(option);
+    let body: Vec<u8> = [0; 12].into_iter().chain(options).chain([0; 4]).collect();
+    let length = (body.len() as u32 + 12).to_le_bytes();
+    let bytes = [&std::fs::read(path).unwrap()[..], &[5, 0, 0, 0], &length, &body, &length].concat();
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Of the longer packets every other one comes in two fragments.
+pub(crate) fn fragmented(packets: Vec<Packet>) -> Vec<Packet> {
+    let mut parts = vec![];
+    for (number, packet) in packets.into_iter().enumerate() {
+        if packet.length < 200 || packet.data[12..14] != [8, 0] || number % 2 == 0 {
+            parts.push(packet);
+            continue;
+        }
+        for (field, byte) in [(0x2000u16, 0), (60, 1)] {
+            let mut part = packet.clone();
+            part.data[20..22].copy_from_slice(&field.to_be_bytes());
+            part.data[34] ^= byte;
+            parts.push(part);
+        }
+    }
+    parts
+}

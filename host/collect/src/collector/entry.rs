@@ -37,6 +37,36 @@ pub(super) struct Entry {
     pub(super) due: Duration,
     /// What it takes, as far as it is counted.
     pub(super) bytes: usize,
+    /// The number of the frame with which both ends were whole.
+    completed: u64,
+}
+
+/// The boot epochs of two whole ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Together {
+    epochs: [u32; 2],
+    /// The number of the last frame.
+    completed: u64,
+}
+
+impl Together {
+    /// An end that is of an earlier start here than there, where the other is not, although this was completed later: the two ends are of two intervals that
+    /// have the same number.
+    pub(super) fn outdated(self, there: Together) -> Option<Role> {
+        let ([sender, receiver], [before, other]) = (self.epochs, there.epochs);
+        match self.completed > there.completed {
+            true if sender < before && receiver >= other => Some(Role::Sender),
+            true if receiver < other && sender >= before => Some(Role::Receiver),
+            _ => None,
+        }
+    }
+
+    /// The one of later starts, and of those of the same ones the first.
+    pub(super) fn later(self, other: Together) -> Together {
+        let is_later =
+            self.epochs != other.epochs && (0..2).all(|role| self.epochs[role] >= other.epochs[role]);
+        if is_later { self } else { other }
+    }
 }
 
 /// The frames of one end's interval.
@@ -76,7 +106,7 @@ pub(super) fn digest(common: &Header) -> u64 {
 
 impl Entry {
     pub(super) fn new(born: u64, since: Duration) -> Self {
-        Entry { ends: [None, None], born, since, heard: since, due: since, bytes: ENTRY_BYTES }
+        Entry { ends: [None, None], born, since, heard: since, due: since, bytes: ENTRY_BYTES, completed: 0 }
     }
 
     /// Takes the frame of this number.
@@ -107,6 +137,7 @@ impl Entry {
                 }
                 self.heard = now;
                 self.bytes += cost;
+                self.completed = frame;
                 return Taken::New(cost);
             }
         };
@@ -179,6 +210,11 @@ impl Entry {
             Some(end.common.boot_epoch)
         };
         Some([epoch(&self.ends[0])?, epoch(&self.ends[1])?])
+    }
+
+    /// As [`Entry::epochs`], and since when both are whole.
+    pub(super) fn together(&self) -> Option<Together> {
+        Some(Together { epochs: self.epochs()?, completed: self.completed })
     }
 
     /// The end that contradicts itself, if one does, and why this makes the interval void.

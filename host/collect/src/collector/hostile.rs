@@ -10,7 +10,6 @@ use deltaline_model::time::{AbsoluteTime, TimeBase};
 use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Totals;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use std::num::NonZeroU16;
 
 /// A segment whose interval is one frame.
@@ -109,6 +108,28 @@ fn later_run(first: u32, intervals: u32, epoch: u32, seconds: u64) -> Vec<Vec<u8
         }
     }
     frames
+}
+
+/// Both ends start again, and their numbers start over. The last frame of an end's first start comes late, in the second one, whose own frame of
+/// that number comes late as well.
+#[test]
+fn ends_of_two_starts_make_no_interval() {
+    for role in 0..2 {
+        for (late, later) in [(1, 2), (2, 3), (3, 2), (5, 3)] {
+            let (mut old, mut new) = (run(SMALL, 0, 15, 1), run(SMALL, 0, 25, 2));
+            let last = old.remove(28 + role);
+            let own = new.remove(28 + role);
+            new.insert(28 + role + later, own);
+            new.insert(late, last);
+            let mut collector = prompt();
+            followed(&mut collector, &old);
+            let found = followed(&mut collector, &new);
+            // The late frame may have completed its own interval before.
+            let of_second = found.iter().rfind(|(number, _)| *number == 14);
+            assert_eq!(of_second, Some(&(14, false)), "{role} {late}: {found:?}");
+            assert!(found.iter().filter(|(_, is_usable)| *is_usable).count() > 15, "{found:?}");
+        }
+    }
 }
 
 /// Without key and epoch: late copies of what was handed out before a restart, near the numbers that are due and far from them.
@@ -967,7 +988,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, rng_seed: RngSeed::Fixed(16), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     /// 100 runs of 100 frames and more: whatever comes, a usable interval holds what the points held, unless its frames were
     /// altered or forged with a right check word, against which only keys help.
@@ -1065,6 +1086,12 @@ proptest! {
                 })
             };
             prop_assert!(is_held(0, pair.sender) && is_held(1, pair.receiver), "interval {}", interval.number);
+            // Of numbers that started over nothing but a boot epoch tells which of two intervals a frame is of; and of a recording, where one start's frame
+            // of an end and the other start's of the other were lost, not that either, as ends start each for itself.
+            let of_number = held.keys().filter(|(number, turn)| *number == interval.number && turn % 2 == 0);
+            if !(epochs && is_live) && of_number.count() > 1 {
+                continue;
+            }
             // Both of the same interval: none lost, none gained.
             prop_assert_eq!(pair.sender.totals.packets, pair.receiver.totals.packets);
             prop_assert_eq!(pair.sender.totals.first.0 >> 16, (pair.receiver.totals.first.0 >> 16) - 7);

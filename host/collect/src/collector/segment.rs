@@ -1,6 +1,6 @@
 //! A segment whose interval numbers are known: intervals in their order, and what has been handed out of them.
 
-use super::entry::{Entry, common, digest};
+use super::entry::{Entry, Together, common, digest};
 use super::limits::Limits;
 use super::passed::Passed;
 use super::{LAG, MANY_REPLAYED};
@@ -45,6 +45,8 @@ pub(super) struct Segment {
     times: [Option<AbsoluteTime>; 2],
     /// Of both ends, the newest ones that two whole ends had together, or that a key vouches for.
     epochs: [u32; 2],
+    /// The first interval of the ends' latest starts that was handed out with both whole.
+    together: Option<Together>,
     /// Of each end, the highest number of an interval that has been handed out in its boot epoch.
     passed: [Option<u32>; 2],
     /// Of each end, its latest time when numbers last started over; without that, its latest time.
@@ -106,6 +108,7 @@ impl Segment {
             before: vec![],
             times: [None; 2],
             epochs,
+            together: None,
             passed: [None; 2],
             floors: [None; 2],
             is_said: [false; 2],
@@ -351,6 +354,12 @@ impl Segment {
         let repeats = contradiction.as_ref().map(|(role, _)| *role);
         self.recent.push_back(Remembered { number, digests: entry.digests(), repeated: repeats });
         let dated_back = self.follow_times(&entry);
+        let outdated = entry.together().and_then(|here| {
+            let known = self.together.unwrap_or(here);
+            let outdated = here.outdated(known);
+            self.together = Some(if outdated.is_some() { known } else { here.later(known) });
+            outdated
+        });
         if let Some(epochs) = entry.epochs() {
             (0..).zip(epochs).for_each(|(role, epoch)| self.reports_in(role, epoch));
         }
@@ -368,6 +377,7 @@ impl Segment {
             .map(|(_, void)| void)
             .or_else(|| expected.and_then(|expected| expected.refuse(from, to)))
             .or_else(|| verdict::void(from, to))
+            .or(outdated.map(|role| Void::Outdated { role }))
             .or(repeated.map(|(role, number)| Void::Repeated { role, number }))
             .or(ignored.map(|(role, ignored)| Void::IgnoredDelimiters { role, ignored }))
             .or(shift);

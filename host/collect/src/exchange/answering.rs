@@ -2,17 +2,20 @@
 
 use super::channel::{Channel, Said, What};
 use super::intervals::{Intervals, Recorded};
-use super::{Costs, ExchangeError, MOST_ANSWERED, MOST_QUESTIONS, Refusal, Terms, processor_time, table};
+use super::{
+    Costs, ExchangeError, MOST_ANSWERED, MOST_QUESTIONS, Recording, Refusal, Terms, processor_time, table,
+};
 use deltaline_estimate::difference::{MOST_ROWS, MOST_SYMBOLS, Symbol, Symbols, bound};
-use deltaline_model::sketch::packet_cache::{PacketCache, Sieve};
+use deltaline_model::sketch::packet_cache::Sieve;
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::wire::authentication::Keys;
 use deltaline_model::wire::frame::Role;
 use std::collections::HashMap;
 use std::io::{Read, Write};
+use std::time::Duration;
 
 /// Release of the exchange.
-pub(super) const RELEASE: u64 = 5;
+pub(super) const RELEASE: u64 = 6;
 
 /// The interval that is spoken of.
 struct Current {
@@ -22,9 +25,8 @@ struct Current {
     words: usize,
 }
 
-/// Answers one sender, until it has closed the connection. `random` is a number at random, another one for each connection; `next` gives the
-/// receiver's intervals that have packets, by their numbers, which rise; a recording without intervals is numbered by when it began, in seconds
-/// since the Unix epoch. It is called once a sender has greeted, authentically where there are keys.
+/// Answers one sender, until it has closed the connection. `random` is a number at random, another one for each connection; the `recording` is
+/// the receiver's. It is read once a sender has greeted, authentically where there are keys.
 ///
 /// # Errors
 ///
@@ -33,12 +35,12 @@ pub fn answer<S: Read + Write>(
     stream: S,
     terms: &Terms,
     random: u64,
-    next: impl FnMut() -> Option<(u64, PacketCache)>,
+    recording: impl Recording,
 ) -> Result<Costs, ExchangeError> {
     let started = processor_time();
     let mut channel = Channel::new(stream, terms, Role::Receiver);
     let theirs = greeting(&mut channel, terms)?;
-    let mut intervals = Intervals::of(terms.length, next);
+    let mut intervals = Intervals::of(terms.length, recording);
     let own = ((random >> 32) as u32, random as u32);
     let first = intervals.first();
     channel.say(What::Greeting, own, &[theirs, u64::from(first.is_some()), first.unwrap_or(0)])?;
@@ -46,10 +48,22 @@ pub fn answer<S: Read + Write>(
     let mut current: Option<Current> = None;
     while let Some(said) = channel.listen()? {
         channel.costs.questions += 1;
+        if said.what == What::About {
+            let about = intervals.about().to_words();
+            channel.say(What::About, (said.interval, said.question), &about)?;
+            return match channel.listen()? {
+                Some(_) => Err(ExchangeError::Rules("a question behind the last")),
+                None => Ok(costs(&channel, &intervals, started)),
+            };
+        }
         reply(&mut channel, terms, &mut intervals, &mut current, said)?;
     }
+    Ok(costs(&channel, &intervals, started))
+}
+
+fn costs<S, R>(channel: &Channel<S>, intervals: &Intervals<R>, started: Duration) -> Costs {
     let processor = processor_time().saturating_sub(started).saturating_sub(intervals.reading);
-    Ok(Costs { processor, packets: intervals.most, ..channel.costs })
+    Costs { processor, packets: intervals.most, ..channel.costs }
 }
 
 /// Takes the sender's greeting: its number at random.
@@ -73,10 +87,10 @@ fn greeting<S: Read + Write>(channel: &mut Channel<S>, terms: &Terms) -> Result<
     Ok(u64::from(interval) << 32 | u64::from(question))
 }
 
-fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
+fn reply<S: Read + Write, R: Recording>(
     channel: &mut Channel<S>,
     terms: &Terms,
-    intervals: &mut Intervals<F>,
+    intervals: &mut Intervals<R>,
     current: &mut Option<Current>,
     Said { what, interval, question, words }: Said,
 ) -> Result<(), ExchangeError> {
@@ -154,19 +168,16 @@ fn reply<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>>(
             };
             words.iter().zip(times).flat_map(each).collect()
         }
-        What::Greeting | What::Refusal => return Err(ExchangeError::Rules("a second greeting")),
+        What::Greeting | What::Refusal | What::About => {
+            return Err(ExchangeError::Rules("a second greeting"));
+        }
     };
     current.words += answer.len();
     channel.say(what, about, &answer)
 }
 
 /// Moves packets between an interval and its neighbours, of each identifier as many as it is named; which were.
-fn moved<F: FnMut() -> Option<(u64, PacketCache)>>(
-    intervals: &mut Intervals<F>,
-    number: u64,
-    what: What,
-    names: &[u64],
-) -> Vec<u64> {
+fn moved<R: Recording>(intervals: &mut Intervals<R>, number: u64, what: What, names: &[u64]) -> Vec<u64> {
     let id = PacketId::default();
     let mut wanted: HashMap<u64, usize> = HashMap::new();
     names.iter().for_each(|name| *wanted.entry(id.hash_of(halves(*name))).or_default() += 1);

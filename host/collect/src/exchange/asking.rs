@@ -6,7 +6,7 @@ use super::channel::{Channel, Said, What};
 use super::intervals::{Intervals, Recorded};
 use super::judging::{Known, beyond, may_have_arrived};
 use super::overdue::{Alone, Overdue};
-use super::{Costs, ExchangeError, Terms, processor_time, table};
+use super::{About, Costs, ExchangeError, Recording, Terms, processor_time, table};
 use crate::collector::{Collector, Limits};
 use crate::delays::{SAMPLE, sample};
 use crate::evaluation::{Evaluation, Unusable, sums};
@@ -41,6 +41,8 @@ pub struct Asked {
     pub silences: [[u64; 2]; 2],
     /// Of a recording without intervals: when packets of a sample were sent, in nanoseconds modulo 2^48, and their delays in nanoseconds, in order of time.
     pub sampled: Vec<(u64, i64)>,
+    /// What the receiver says of its recording, if that came. What it says is worth no more than the other end itself.
+    pub about: Option<About>,
     /// What it took.
     pub costs: Costs,
 }
@@ -67,9 +69,8 @@ impl Spent {
     }
 }
 
-/// Asks a receiver about all intervals that are whole at both ends. `random` is a number at random, another one for each connection; `next` gives the
-/// sender's intervals that have packets, by their numbers, which rise; a recording without intervals is numbered by when it began, in seconds
-/// since the Unix epoch.
+/// Asks a receiver about all intervals that are whole at both ends. `random` is a number at random, another one for each connection; the `recording` is
+/// the sender's.
 ///
 /// # Errors
 ///
@@ -78,13 +79,13 @@ pub fn ask<S: Read + Write>(
     stream: S,
     terms: &Terms,
     random: u64,
-    next: impl FnMut() -> Option<(u64, PacketCache)>,
+    recording: impl Recording,
 ) -> Result<Asked, ExchangeError> {
     let started = processor_time();
     let mut asker = Asker {
         channel: Channel::new(stream, terms, Role::Sender),
         terms,
-        intervals: Intervals::of(terms.length, next),
+        intervals: Intervals::of(terms.length, recording),
         question: 0,
         previous: None,
         recorded: Recorded::default(),
@@ -119,6 +120,8 @@ pub fn ask<S: Read + Write>(
     if let Some(next) = number {
         asker.look_ahead(next..u64::MAX)?;
     }
+    // All numbers are there: they need no more than these words' absence said.
+    let about = asker.ask(What::About, 0, &[]).ok().and_then(|words| About::of_words(&words));
     let Asker { channel, intervals, question, recorded, far, sampled, .. } = asker;
     let recorded = [intervals.recorded(), recorded];
     if terms.length > 0 {
@@ -140,6 +143,7 @@ pub fn ask<S: Read + Write>(
         spent: vec![],
         silences,
         sampled,
+        about,
         costs: Costs::default(),
     };
     for (evaluation, number, spent) in found {
@@ -169,10 +173,10 @@ struct Previous {
     late: u64,
 }
 
-struct Asker<'a, S, F> {
+struct Asker<'a, S, R> {
     channel: Channel<'a, S>,
     terms: &'a Terms,
-    intervals: Intervals<F>,
+    intervals: Intervals<R>,
     question: u32,
     previous: Option<Previous>,
     /// When the receiver has seen packets, as far as it has read them.
@@ -187,7 +191,7 @@ struct Asker<'a, S, F> {
     spent: Spent,
 }
 
-impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> {
+impl<S: Read + Write, R: Recording> Asker<'_, S, R> {
     /// The receiver's first interval.
     fn greet(&mut self, random: u64) -> Result<Option<u64>, ExchangeError> {
         let key = self.channel.key.as_ref().map_or(0, Key::id);
@@ -223,7 +227,10 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
     /// An interval, if it is whole at the receiver.
     fn interval(&mut self, number: u64) -> Result<Option<Evaluation>, ExchangeError> {
         let mut watch = Watch(Instant::now());
-        let Some(raw) = self.tables(number)? else { return Ok(None) };
+        let (is_whole, raw) = self.tables(number)?;
+        if !is_whole {
+            return Ok(None);
+        }
         self.spent = Spent { tables: watch.lap(), ..Spent::default() };
         let mut difference = self.difference(number, &raw)?;
         self.spent.difference = watch.lap();
@@ -242,7 +249,10 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         if has_clocks {
             let (moved, early) = self.bind(number, &mut difference, late.as_ref())?;
             if moved > 0 {
-                interval = self.tables(number)?.ok_or(ExchangeError::Rules("an interval that was whole"))?;
+                let (is_whole, moved) = self.tables(number)?;
+                interval = Some(moved)
+                    .filter(|_| is_whole)
+                    .ok_or(ExchangeError::Rules("an interval that was whole"))?;
             }
             (difference.late, difference.early) = (late.map_or(0, |previous| previous.late), early);
             forgive_cut(&mut interval);
@@ -251,10 +261,16 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         let alike = if has_clocks { self.alike(number) } else { vec![] };
         let names: BTreeSet<u64> = alike.iter().map(|alike| name(id.halves_of(alike.hash))).collect();
         let foreign = self.times(number, &difference, &alike)?;
+        if !has_clocks {
+            let sent = self.intervals.packets(number);
+            self.sampled = sampled(sent, &foreign);
+            // A sample hardly has them, and no packet behind the last one shows that its stamp is wrong.
+            let [first, last] = ends_of_common(sent, &foreign, &difference, self.recorded.span);
+            self.sampled.splice(0..0, first);
+            self.sampled.extend(last);
+        }
         if has_clocks {
             self.look_back(number, &difference, &foreign);
-        } else {
-            self.sampled = sampled(self.intervals.packets(number), &foreign);
         }
         let seen_alike = self.seen(number, &names)?;
         self.spent.times = watch.lap();
@@ -278,8 +294,8 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         Ok(Some(evaluation))
     }
 
-    /// Both ends' tables, if the interval is whole at the receiver.
-    fn tables(&mut self, number: u64) -> Result<Option<Interval>, ExchangeError> {
+    /// Whether an interval is whole at the receiver, and both ends' tables of it.
+    fn tables(&mut self, number: u64) -> Result<(bool, Interval), ExchangeError> {
         let answer = self.ask(What::Table, number, &[number])?;
         let &[is_whole, frames, from, until, still, again] = answer.as_slice() else {
             return Err(ExchangeError::Rules("no table"));
@@ -302,7 +318,7 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
         own.ok_or(ExchangeError::Full)?.iter().for_each(|frame| collector.push(frame));
         let collected = collector.finish();
         match <[Interval; 1]>::try_from(collected.intervals) {
-            Ok([interval]) if interval.number == number as u32 => Ok((is_whole != 0).then_some(interval)),
+            Ok([interval]) if interval.number == number as u32 => Ok((is_whole != 0, interval)),
             _ => Err(ExchangeError::Rules("control frames that are no table of this interval")),
         }
     }
@@ -393,11 +409,15 @@ impl<S: Read + Write, F: FnMut() -> Option<(u64, PacketCache)>> Asker<'_, S, F> 
             if self.terms.length == 0 || !self.overdue.is_waiting() {
                 break;
             }
-            let Some(interval) = self.tables(number)? else { break };
+            let (is_whole, interval) = self.tables(number)?;
             let difference = self.difference(number, &interval)?;
             if difference.complete {
                 let seen = self.times(number, &difference, &[])?;
                 self.look_back(number, &difference, &seen);
+            }
+            // Behind the receiver's last one, which its recording cuts, there is nothing to be found.
+            if !is_whole {
+                break;
             }
         }
         Ok(())
@@ -582,6 +602,32 @@ fn sampled(sent: &PacketCache, received: &PacketCache) -> Vec<(u64, i64)> {
         sent.sightings().and_then(|mut sightings| sightings.next()).map_or(0, |(_, time)| time.nanoseconds());
     sampled.sort_unstable_by_key(|(sent, _)| since(*sent, first));
     sampled
+}
+
+/// From the first packet that the sender has of those that both have seen to the receiver's first one, and so with the last ones: when the sender saw
+/// it, and the nanoseconds between both. Some packet takes as long or longer, and some as long or shorter. None where the receiver's is none
+/// of these: of its packets these were `seen`, and it has seen packets from and to then.
+fn ends_of_common(
+    sent: &PacketCache,
+    seen: &PacketCache,
+    difference: &Difference,
+    span: [u64; 2],
+) -> [Option<(u64, i64)>; 2] {
+    let id = PacketId::default();
+    let hashes = |packets: &[[u32; 2]]| packets.iter().map(|halves| id.hash_of(*halves)).collect::<Vec<_>>();
+    let only_sent: BTreeSet<u64> = hashes(&difference.only_sent).into_iter().collect();
+    let foreign = seen.all_times(&hashes(&difference.only_received)).unwrap_or_default().concat();
+    let mut common = sent.sightings().into_iter().flatten().filter(|(hash, _)| !only_sent.contains(hash));
+    let Some((_, start)) = common.next() else { return [None; 2] };
+    let since = common.map(|(_, time)| time.nanoseconds_since(start));
+    let [least, most] = since.fold([0; 2], |[least, most]: [i64; 2], each| [least.min(each), most.max(each)]);
+    let sent = [least, most]
+        .map(|since| Timestamp::from_nanoseconds(start.nanoseconds().wrapping_add_signed(since)));
+    let arrived = span.map(Timestamp::from_nanoseconds);
+    std::array::from_fn(|end| {
+        let is_common = span != [0; 2] && !foreign.contains(&arrived[end].nanoseconds());
+        is_common.then(|| (sent[end].nanoseconds(), arrived[end].nanoseconds_since(sent[end])))
+    })
 }
 
 /// In so many intervals without packets of the sender, one after the other, packets are looked for that are missing.

@@ -35,10 +35,12 @@ pub(super) enum What {
     Times = 9,
     /// Rows of a bound table. Answer: its cells, as symbols.
     Bound = 10,
+    /// The last question. Answer: what there is to be said of the recording ([`About`](super::About)).
+    About = 11,
 }
 
 impl What {
-    const ALL: [What; 10] = [
+    const ALL: [What; 11] = [
         What::Greeting,
         What::Refusal,
         What::Table,
@@ -49,6 +51,7 @@ impl What {
         What::FromPrevious,
         What::Times,
         What::Bound,
+        What::About,
     ];
 }
 

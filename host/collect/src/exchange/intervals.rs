@@ -4,16 +4,16 @@
 //!
 //! Going on, over gaps, to the end; what is behind is forgotten; with the exchange's tests.
 
-use super::{Clock, ExchangeError, MOST_HELD, processor_time};
+use super::{About, Clock, ExchangeError, MOST_HELD, Recording, processor_time};
 use deltaline_estimate::WRONG_BY;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// An end's intervals, of which `next` gives the next one with packets, by its number, which rises.
-pub(super) struct Intervals<F> {
-    next: F,
+/// An end's intervals.
+pub(super) struct Intervals<R> {
+    recording: R,
     held: BTreeMap<u64, PacketCache>,
     /// Those of them in whose packets times go back.
     back: BTreeSet<u64>,
@@ -50,12 +50,12 @@ pub(super) struct Recorded {
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
-impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
-    /// An end's intervals of this length in nanoseconds. Of a recording that is one interval as a whole, of length zero, the number that `next` gives
+impl<R: Recording> Intervals<R> {
+    /// An end's intervals of this length in nanoseconds. Of a recording that is one interval as a whole, of length zero, the number that it gives
     /// is when it began, in seconds since the Unix epoch, and it is number 0 here.
-    pub(super) fn of(length: u64, next: F) -> Self {
+    pub(super) fn of(length: u64, recording: R) -> Self {
         let mut intervals = Intervals {
-            next,
+            recording,
             held: BTreeMap::new(),
             back: BTreeSet::new(),
             none: PacketCache::default(),
@@ -77,7 +77,7 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
 
     fn read(&mut self) {
         let before = processor_time();
-        match (self.next)() {
+        match self.recording.next() {
             // A number that does not rise would be forgotten.
             Some((seconds, mut packets)) if self.length == 0 => {
                 self.began.get_or_insert(AbsoluteTime { base: TimeBase::Unix, seconds });
@@ -186,6 +186,15 @@ impl<F: FnMut() -> Option<(u64, PacketCache)>> Intervals<F> {
         // Whether it is whole is known from the one behind it.
         next.map_or(Ok(()), |next| self.go_to(next))?;
         Ok(next)
+    }
+
+    /// What is to be said of the recording. Nothing more can be asked of it then.
+    pub(super) fn about(&mut self) -> About {
+        let before = processor_time();
+        self.has_ended = true;
+        let about = self.recording.about();
+        self.reading += processor_time().saturating_sub(before);
+        about
     }
 
     /// Whether a later interval has begun.

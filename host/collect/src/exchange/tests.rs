@@ -293,6 +293,36 @@ fn packets_that_take_several_intervals_are_not_called_lost() {
     }
 }
 
+/// One packet that arrives when the receiver's recording has nearly ended, in an interval that this cuts: it was no lost one.
+#[test]
+fn a_packet_in_the_last_interval_is_not_called_lost() {
+    let length = 20 * MS;
+    let sent = stream(20_000);
+    let (received, truth) = path(&sent, 0, length);
+    let last = received.last().unwrap().1;
+    for late in [42, 57, 77, 118] {
+        let mut received = received.clone();
+        let begin = last / length * length;
+        let in_last = |packet: &&mut (u64, u64)| (begin..last).contains(&(packet.1 + late * MS));
+        let packet = received.iter_mut().find(in_last).unwrap();
+        packet.1 += late * MS;
+        let number = packet.0;
+        received.sort_by_key(|(_, time)| *time);
+        let sent_in = sent.iter().find(|(of, _)| *of == number).unwrap().1 / length;
+        let asked = exchange(256, length, &sent, &received);
+        assert!(asked.numbers.contains(&sent_in));
+        for (number, evaluation) in asked.numbers.iter().zip(&asked.evaluations) {
+            match *number == sent_in {
+                true => assert!(is_beyond(evaluation), "{late} {evaluation:?}"),
+                false if is_beyond(evaluation) => {
+                    assert!(*number > last / length - 1 - late / 20 - 1, "{late} {number}")
+                }
+                false => assert_eq!(difference(evaluation).only_sent.len() as u64, truth[number].0),
+            }
+        }
+    }
+}
+
 /// What an operator gets whose clocks are set badly, or whose recordings do not begin and end together: the right loss or none.
 #[test]
 fn no_loss_comes_of_clocks_that_are_apart_or_of_recordings_edges() {
