@@ -2,7 +2,7 @@
 //!
 //! # Test plan
 //!
-//! `tests/inputs.rs`: standard input gives what the file gives; a capture that was cut, or damaged, is refused, and with
+//! Here: a file that is written anew while it is read, or goes on. `tests/inputs.rs`: standard input gives what the file gives; a capture that was cut, or damaged, is refused, and with
 //! `--keep-going` read up to there with the count said.
 
 use crate::exit::Exit;
@@ -10,10 +10,11 @@ use crate::failure::Failure;
 use deltaline_capture::edges::Edges;
 use deltaline_capture::{Capture, CaptureError, PacketRef, Selection};
 use deltaline_model::wire::frame::Role;
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
 use std::iter::Peekable;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::vec::IntoIter;
 
 /// The name that stands for standard input.
@@ -30,6 +31,33 @@ pub(crate) struct Input {
     left_out: Peekable<IntoIter<usize>>,
     /// Why it ended before its end.
     cut: Option<CaptureError>,
+    /// What it began with, of a file.
+    beginning: Option<Beginning>,
+}
+
+/// How a file begins, by which it is known to be written anew.
+struct Beginning {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    length: u64,
+}
+
+impl Beginning {
+    /// None of what is no regular file, or cannot be read.
+    fn of(path: &Path) -> Option<Self> {
+        // What is read of a pipe is gone.
+        let about = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        let mut bytes = vec![];
+        File::open(path).ok()?.take(1 << 16).read_to_end(&mut bytes).ok()?;
+        Some(Beginning { path: path.into(), bytes, length: about.len() })
+    }
+
+    /// Whether the file has other contents by now than it had, but for what was appended.
+    fn has_changed(&self) -> bool {
+        // One that is gone was read to its end.
+        Self::of(&self.path)
+            .is_some_and(|now| now.length < self.length || !now.bytes.starts_with(&self.bytes))
+    }
 }
 
 impl Input {
@@ -40,8 +68,18 @@ impl Input {
             true => Capture::new(name.as_str(), io::stdin(), None)?,
             false => Capture::open(path)?,
         };
+        let beginning = if is_standard_input(path) { None } else { Beginning::of(path) };
         let left_out = vec![].into_iter().peekable();
-        Ok(Input { capture, name, keeps_going, packets: 0, kept: 0..usize::MAX, left_out, cut: None })
+        Ok(Input {
+            capture,
+            name,
+            keeps_going,
+            packets: 0,
+            kept: 0..usize::MAX,
+            left_out,
+            cut: None,
+            beginning,
+        })
     }
 
     /// Only these packets of it.
@@ -121,7 +159,13 @@ impl Input {
 
     /// What is to be said of a capture that lacks packets: it ended before its end, or its recorder had no room for them.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        self.remark().into_iter().chain(self.remark_on_dropped()).collect()
+        let changed = self.beginning.as_ref().is_some_and(Beginning::has_changed).then(|| {
+            format!(
+                "{}: was written anew while it was read: what is shown may be of two recordings; start again once it is whole",
+                self.name
+            )
+        });
+        changed.into_iter().chain(self.remark()).chain(self.remark_on_dropped()).collect()
     }
 
     /// What is to be said of packets that the recorder had no room for. Of a part of a capture it is not known: most recorders say it last.
@@ -173,4 +217,31 @@ pub(crate) fn check_standard_input<'a>(paths: impl IntoIterator<Item = &'a Path>
         return Err(Failure::new(Exit::Usage, message));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn what_is_written_anew_is_known_from_what_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("recording.pcap");
+        for (now, has_changed) in [
+            (&b"one packet"[..], false),
+            (b"one packet and another", false),
+            (b"one pack", true),
+            (b"two packets", true),
+            (b"", true),
+        ] {
+            fs::write(&path, b"one packet").unwrap();
+            let beginning = Beginning::of(&path).unwrap();
+            fs::write(&path, now).unwrap();
+            assert_eq!(beginning.has_changed(), has_changed, "{now:?}");
+            fs::remove_file(&path).unwrap();
+            assert!(!beginning.has_changed());
+        }
+        assert!(Beginning::of(folder.path()).is_none());
+    }
 }

@@ -48,7 +48,7 @@ pub(crate) struct Lab {
     /// Packets of an interval
     #[arg(long, default_value_t = Scale::default().packets, value_parser = parse::count::<1000>)]
     pub(crate) packets: usize,
-    /// Runs of each point
+    /// Runs of each point; lds and rli, of whole flows, make a fifth of them
     #[arg(long, default_value_t = Scale::default().runs, value_parser = parse::count::<1>)]
     pub(crate) runs: usize,
     /// Seed of all random numbers

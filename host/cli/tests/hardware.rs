@@ -98,7 +98,18 @@ fn the_mean_of_a_path_without_loss_is_exact() {
         let keys = of_software.as_object_mut().unwrap();
         // Delays of single packets come from all of them in software, and the reason names what has none.
         let is_of_singles = |key: &str| {
-            let names = ["exact_delays", "min_ns", "max_ns", "p50", "p90", "p99", "variation", "reason"];
+            let names = [
+                "std_ns",
+                "std_ci95",
+                "exact_delays",
+                "min_ns",
+                "max_ns",
+                "p50",
+                "p90",
+                "p99",
+                "variation",
+                "reason",
+            ];
             settings.contains(&"identity") && names.iter().any(|name| key.starts_with(name))
         };
         keys.retain(|key, _| {

@@ -220,7 +220,7 @@ fn a_store_with_the_wrong_key_keeps_its_recordings() {
             &paths[0],
             "none of its control frames has a right tag",
             "--key",
-            "have no right tag, and are left out",
+            "have no right tag: they are left out",
         ],
     );
     let output = wrong.json();

@@ -453,3 +453,36 @@ fn copies_at_a_mirror_port_are_named() {
         }
     }
 }
+
+/// Where all delays are known one by one, the deviation is that of all, whatever the tail: as exact matching has it.
+#[test]
+fn the_deviation_of_known_delays_is_exact() {
+    let folder = Folder::new();
+    for seed in 0..4 {
+        let mut ends = [vec![], vec![]];
+        for number in 0..8000u64 {
+            let at = START + 200_000 * number;
+            // A heavy tail: one over the square root of an even number.
+            let even = (random(seed, number) >> 11) as f64 / (1u64 << 53) as f64;
+            let delay = 1_000_000 + (100_000.0 / even.max(1e-9).sqrt()) as u64;
+            ends[0].push(packet(number, at));
+            ends[1]
+                .extend((!random(seed + 9, number).is_multiple_of(50)).then(|| packet(number, at + delay)));
+        }
+        ends[1].sort_by_key(|packet| packet.timestamp);
+        let [a, b] =
+            [("a.pcap", &ends[0]), ("b.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+        for options in [&["--synopsis", "identity"][..], &["--synopsis", "identity", "--interval", "400ms"]] {
+            let found = run(&[&["measure", "--json", "--truth", &a, &b], options].concat()).json();
+            for figures in found["intervals"].as_array().unwrap().iter().chain([&found["overall"]]) {
+                let (deviation, truth) =
+                    (figures["std_ns"].as_f64().unwrap(), figures["truth"]["std_ns"].as_f64().unwrap());
+                assert!(
+                    (deviation / truth - 1.0).abs() < 1e-9,
+                    "{seed} {options:?} {deviation} {truth} {figures}"
+                );
+                assert_eq!(figures["std_ci95_ns"], serde_json::json!([deviation, deviation]));
+            }
+        }
+    }
+}

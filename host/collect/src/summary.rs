@@ -68,6 +68,10 @@ impl Figures {
                 quantity::remark_on(&mut delays, what, Remark::Across(across));
             }
         }
+        let all = Further::deviation(further.clone(), overall.received).filter(|_| distrust.is_none());
+        if let Some(deviation) = all.filter(|_| overall.mean.is_ok() && overall.representative.is_ok()) {
+            quantity::put_deviation(&mut delays, deviation);
+        }
         let copies = Further::copies(further.clone());
         let lost = Further::known(further.clone()).map(|(lost, _)| lost);
         if copies > 0 && lost.is_some_and(|lost| may_change(lost as f64, copies)) {

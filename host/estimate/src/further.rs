@@ -7,7 +7,7 @@
 
 use crate::difference::{Difference, of_differences};
 use crate::quantity::{Quantity, of_singles};
-use crate::{Reason, Singles};
+use crate::{Reason, Singles, deviation_of_all};
 
 /// What an interval's synopsis shows besides.
 #[derive(Clone, Debug)]
@@ -41,6 +41,18 @@ impl Further {
     /// Of how many packets it was chosen by their times which ones both ends have seen.
     pub fn chosen<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
         Further::count(answers, |difference| difference.chosen)
+    }
+
+    /// The deviation of all packets of several intervals, of which so many were received, where the delays of all of those that were sent are known one by one
+    /// ([`deviation_of_all`]).
+    pub fn deviation<'a>(
+        answers: impl Iterator<Item = &'a Further> + Clone,
+        received: u64,
+    ) -> Option<Result<f64, Reason>> {
+        let gained = Further::known(answers.clone()).map_or(0, |(_, gained)| gained);
+        let singles: Vec<&Singles> = answers.filter_map(Further::singles).collect();
+        let known: usize = singles.iter().map(|each| each.delays().len()).sum();
+        deviation_of_all(&singles).filter(|_| known as u64 == received.saturating_sub(gained))
     }
 
     /// How many lost packets are copies of others that arrived.

@@ -148,7 +148,7 @@ pub use loss::Loss;
 pub use mean::{Mean, Range, Skew, Uncertainty};
 pub use observation::{Observation, ObservationError};
 pub use offset::{OffsetBounds, offset_bounds};
-pub use quantile::{Quantile, Singles, quantile, singles_needed};
+pub use quantile::{Quantile, Singles, deviation_of_all, quantile, singles_needed};
 pub use reason::{ALTERED, Reason};
 pub use repeats::look_for_repeats;
 pub use rounding::Rounding;

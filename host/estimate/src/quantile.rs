@@ -82,6 +82,28 @@ impl Singles {
     pub fn received(&self) -> u64 {
         self.received
     }
+
+    /// Whether these are the delays of all packets that were received.
+    pub fn are_all(&self) -> bool {
+        self.delays.len() as u64 >= self.received
+    }
+}
+
+/// The standard deviation in nanoseconds of all packets of several intervals, without what rounding adds, where the delays of all are known and there are some;
+/// [`Reason::Rounded`] if it is no more than rounding makes.
+pub fn deviation_of_all(intervals: &[&Singles]) -> Option<Result<f64, Reason>> {
+    let delays = || intervals.iter().flat_map(|each| &each.delays);
+    let count = delays().count() as f64;
+    if count == 0.0 || !intervals.iter().all(|each| each.are_all()) {
+        return None;
+    }
+    // From the first one on, so that the sums lose no nanosecond.
+    let first = i128::from(*delays().next()?);
+    let since = || delays().map(|delay| (i128::from(*delay) - first) as f64);
+    let mean = since().sum::<f64>() / count;
+    let variance = since().map(|delay| (delay - mean).powi(2)).sum::<f64>() / count;
+    let rounding = intervals.iter().fold(Rounding::default(), |rounding, each| rounding.max(each.rounding));
+    Some(rounding.without(variance.sqrt()).ok_or(Reason::Rounded))
 }
 
 /// A quantile of delay.
@@ -201,6 +223,20 @@ mod tests {
 
     fn singles(delays: impl IntoIterator<Item = i64>, received: u64) -> Singles {
         Singles::drawn(delays.into_iter().collect(), received)
+    }
+
+    #[test]
+    fn the_deviation_of_all_is_that_of_all_or_none() {
+        let far = 1 << 39;
+        let [one, other] = [singles([far, far + 2], 2), singles([far + 4, far + 6], 2)];
+        assert_eq!(deviation_of_all(&[&one, &other]), Some(Ok(5f64.sqrt())));
+        let lacking = singles([far + 4, far + 6], 3);
+        assert_eq!(deviation_of_all(&[&one, &lacking]), None);
+        assert_eq!(deviation_of_all(&[]), None);
+        assert_eq!(deviation_of_all(&[&singles([], 0)]), None);
+        let rounding = Rounding { sender: 1000, receiver: 1000 };
+        let coarse = Singles { rounding, ..singles([0, 1000, 0, 0], 4) };
+        assert_eq!(deviation_of_all(&[&coarse]), Some(Err(Reason::Rounded)));
     }
 
     /// The usual tables of the sign test give these ranks for the median at 95 %.

@@ -614,6 +614,17 @@ pub fn remark_on(quantities: &mut [Quantity], what: &Definition, remark: Remark)
     these.for_each(|each| each.remark = each.remark.or(Some(remark)));
 }
 
+/// Puts the deviation of all packets, whose delays are known one by one, in the place of that of the packets in rows.
+pub fn put_deviation(quantities: &mut [Quantity], deviation: Result<f64, Reason>) {
+    let rows = quantities.iter_mut().filter(|each| std::ptr::eq(each.what, &DEVIATION));
+    rows.for_each(|each| {
+        *each = Quantity {
+            range: Some(deviation.map(|deviation| [deviation; 2])),
+            ..Quantity::new(&DEVIATION, deviation.map(Number::Real))
+        };
+    });
+}
+
 /// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and
 /// rows give.
 pub fn put_known(quantities: &mut [Quantity], sent: u64, lost: u64, surplus: u64) {
@@ -655,7 +666,7 @@ pub fn of_singles(singles: &[&Singles], distrust: Option<Reason>) -> Vec<Quantit
         None => Quantity { what: &VARIATION, ..p99 },
     };
     // A sample's least delay bounds that of all packets from above alone: no interval of the variation would hold.
-    let has_all = singles.iter().all(|each| each.delays().len() as u64 >= each.received());
+    let has_all = singles.iter().all(|each| each.are_all());
     let range =
         variation.range.map(|range| if has_all { range } else { range.and(Err(Reason::LeastUnseen)) });
     let variation = Quantity { range, ..variation };
