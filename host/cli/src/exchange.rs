@@ -469,6 +469,14 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
         let remark = remark_on_fragments(fragments, [name(&end.recording).into(), address.clone()]);
         check_fragments(fragments, remark.as_deref())?;
         warnings.extend(remark);
+        warnings.extend((theirs.unasked > 0).then(|| {
+            format!(
+                "{address} has {} packets of intervals in which {} has none: they are in no number; if its recorder stood still, these are no foreign ones, and \
+                 what was lost then is not known",
+                theirs.unasked,
+                name(&end.recording)
+            )
+        }));
         let long = [&own, theirs].map(|about| (about.long, about.longest));
         warnings.extend(remark_on_long(long, "record"));
     }

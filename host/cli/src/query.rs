@@ -13,6 +13,7 @@ use crate::show::json::Schema;
 use crate::show::value::value;
 use crate::store::{Believed, failure};
 use clap::Args;
+use deltaline_collect::summary::Missing;
 use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{DEVIATION, Definition, LOST, MEAN, Number, P99, Quantity, SENT};
 use deltaline_store::{Filter, Folder, Row, Summing, Sums, Table};
@@ -114,10 +115,16 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
             "recording {run}, segment {segment}: {missing}; packets that were lost in them are in no number"
         )
     });
+    let late = noticed.late.iter().map(|((run, segment), Missing { intervals, first })| {
+        format!(
+            "recording {run}, segment {segment}: {intervals} intervals, of which {first} is the first, were reported ten minutes or more behind those that follow them, \
+             and count in the time when they were: somebody held them back, or reporting was interrupted"
+        )
+    });
     let left_out = noticed.left_out.iter().map(|(path, left_out)| {
         format!("{}: {left_out}: they were left out, and what they said is in no number", path.display())
     });
-    warnings.extend(at_once.chain(repeated).chain(missing).chain(left_out));
+    warnings.extend(at_once.chain(repeated).chain(missing).chain(late).chain(left_out));
     warnings.iter().for_each(|warning| report::say(warning));
     believed.mention_forgery();
     match text {
@@ -126,8 +133,14 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table, warnings))?,
     }
     if is_empty {
-        let message =
-            format!("{}: holds no such interval; ask for another segment or time", folder.display());
+        let name = folder.display();
+        let message = match believed.wants_signed() {
+            true => format!(
+                "{name}: holds no such interval whose control frames are signed, with this key where its recording is not closed; ask for another segment or time, \
+                 give the right key, or leave out --key"
+            ),
+            false => format!("{name}: holds no such interval; ask for another segment or time"),
+        };
         report::say(&message);
         if exit == Exit::Done {
             exit = Exit::NotIdentifiable;

@@ -789,3 +789,61 @@ fn a_wrong_stamp_at_an_edge_is_doubted() {
         }
     }
 }
+
+/// The sender's recorder stands still for a second, in which the receiver has packets: they are in no interval of the sender's.
+#[test]
+fn packets_of_intervals_that_the_sender_lacks_are_named() {
+    let folder = Folder::new();
+    let mut sent = packets(SENDER);
+    // From the beginning of an interval on.
+    let from = (sent[0].timestamp / 200_000_000 + 5) * 200_000_000;
+    sent.retain(|packet| !(from..from + 1_000_000_000).contains(&packet.timestamp));
+    let sender = folder.capture("sender.pcap", &sent);
+    for (sender, is_said) in [(sender.as_str(), true), (SENDER, false)] {
+        let found = exchange_codes(&["--json", "--interval", "200ms"], sender, RECEIVER).json();
+        let warnings = found["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
+        let said: Vec<&str> =
+            warnings.filter(|warning| warning.contains("packets of intervals in which")).collect();
+        assert_eq!(said.len(), usize::from(is_said), "{found}");
+        if let [said] = said[..] {
+            let packets: u64 =
+                said.split(" has ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+            // A second of traffic, but for what came late into the first of the five and out of the last.
+            assert!((17_000..21_000).contains(&packets), "{said}");
+        }
+    }
+}
+
+/// One packet in ten is one of fifty that come again and again, as heartbeats do: across cuts it is a guess which is which. Losses say so; and the deviation,
+/// which rows of such packets would make many times what it is, is that of the others.
+#[test]
+fn heartbeats_spoil_no_deviation() {
+    let folder = Folder::new();
+    let mut sent: Vec<Packet> = packets(SENDER).into_iter().step_by(4).collect();
+    for number in (500..sent.len()).step_by(10) {
+        sent[number] = Packet { timestamp: sent[number].timestamp, ..sent[10 * (number / 10 % 50)].clone() };
+    }
+    let received = sent.iter().zip(0u64..).filter(|(_, number)| number % 100 != 37);
+    let mut received: Vec<Packet> = received
+        .map(|(packet, number)| {
+            let even = ((number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) + 1) as f64 / (1u64 << 53) as f64;
+            let delay = 5_000_000 + (-even.ln() * 1e6) as u64;
+            Packet { timestamp: packet.timestamp + delay, ..packet.clone() }
+        })
+        .collect();
+    received.sort_by_key(|packet| packet.timestamp);
+    let [sender, receiver] =
+        [("sender.pcap", &sent), ("receiver.pcap", &received)].map(|(name, all)| folder.capture(name, all));
+    let found = exchange_codes(&["--json", "--interval", "250ms"], &sender, &receiver).json();
+    let overall = &found["overall"];
+    // A sample of 512 in each of the intervals, of a kurtosis of 9: four standard errors.
+    let samples = 512.0 * found["intervals"].as_array().unwrap().len() as f64;
+    let deviation = overall["std_ns"].as_f64().unwrap();
+    assert!((deviation / 1e6 - 1.0).abs() < 4.0 * (8.0 / (4.0 * samples)).sqrt(), "{deviation} {samples}");
+    assert_eq!(overall["lost_ci95"], Value::Null, "{overall}");
+    let reason = overall["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("lost") && reason.contains("look like others of an interval beside theirs"),
+        "{reason}"
+    );
+}

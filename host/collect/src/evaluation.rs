@@ -400,6 +400,7 @@ fn subtracted<C: Subtractable>(
     {
         let common = answer.estimate.received.saturating_sub(difference.only_received.len() as u64);
         answer.further.retain(|further| further.singles().is_none());
+        answer.estimate = answer.estimate.with_spread_of(&delays);
         answer.further.push(Further::Singles(Singles::drawn(delays, common)));
     }
     answer.further.push(Further::Difference(difference));

@@ -64,15 +64,14 @@ impl Figures {
         }
         let across = Further::across(further.clone());
         if across > 0 {
-            for what in [&quantity::LOST, &quantity::MEAN] {
-                quantity::remark_on(&mut delays, what, Remark::Across(across));
-            }
+            quantity::remark_on(&mut delays, &quantity::MEAN, Remark::Across(across));
+            quantity::leave_losses_open(&mut delays, Reason::Across(across), Remark::Across(across));
         }
         let all = Further::deviation(further.clone(), overall.received).filter(|_| distrust.is_none());
         if let Some(deviation) = all.filter(|_| overall.mean.is_ok() && overall.representative.is_ok()) {
             quantity::put_deviation(&mut delays, deviation);
         }
-        let copies = Further::copies(further.clone());
+        let copies = if across > 0 { 0 } else { Further::copies(further.clone()) };
         let lost = Further::known(further.clone()).map(|(lost, _)| lost);
         if copies > 0 && lost.is_some_and(|lost| may_change(lost as f64, copies)) {
             let remark = Remark::Copies { packets: copies, of: overall.sent };

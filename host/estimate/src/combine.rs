@@ -208,7 +208,7 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
             let deviation = Deviation {
                 nanoseconds: each.deviation?,
                 degrees_of_freedom: each.deviation_freedom,
-                rows: each.usable_rows,
+                rows: each.deviation_rows,
                 rounding: each.rounding,
             };
             Ok((each.mean?, deviation))

@@ -61,6 +61,8 @@ pub struct Estimate {
     pub deviation: Result<f64, Reason>,
     /// Degrees of freedom of the squared deviation: at most one fewer than rows, far fewer where delays have a heavy tail.
     pub deviation_freedom: f64,
+    /// Rows, or single packets, that the deviation comes from.
+    pub deviation_rows: usize,
     /// What both ends' times are multiples of, where that is known: the deviation here contains it, that of [`combine`](crate::combine) does not.
     pub rounding: Rounding,
     /// Packets lost and packets gained, apart.
@@ -86,6 +88,18 @@ impl Estimate {
     pub fn with_common(self, common: &Estimate) -> Self {
         let Estimate { sent, received, balance, .. } = self;
         Estimate { sent, received, balance, ..*common }
+    }
+
+    /// The same with the deviation of single packets, whose delays in nanoseconds are a chance sample of all, where these are at least as many as rows, of which each
+    /// shows as much as one packet.
+    pub fn with_spread_of(self, delays: &[i64]) -> Self {
+        if delays.len() < self.usable_rows.max(2) || self.mean.is_err() {
+            return self;
+        }
+        let sample =
+            Sample::of(delays.iter().map(|delay| UsableRow { packets: 1, delay_sum: i128::from(*delay) }));
+        let deviation = sample.variance().map(|variance| (variance * without_one(self.delivered)).sqrt());
+        Estimate { deviation, deviation_freedom: sample.freedom, deviation_rows: sample.rows, ..self }
     }
 
     /// The same where the sum of delays may be so many nanoseconds less and so many more, because of packets that look alike it is not known
@@ -251,6 +265,7 @@ fn estimate_with<R: Row>(
             Err(reason) => Err(reason),
         },
         deviation_freedom: sample.variance().map_or(0.0, |_| sample.freedom),
+        deviation_rows: sample.rows,
         rounding: Rounding::default(),
         balance: Balance::of_rows(observation),
         representative,

@@ -93,6 +93,15 @@ pub enum Reason {
          differ with --filter, or look into tunnels with --inner"
     )]
     Guessed,
+    /// Packets look like others of an interval beside theirs.
+    #[error(
+        "not identifiable: {0} packets look like others of an interval beside theirs, and which are whose is a guess; take longer intervals, or \
+         choose traffic whose packets differ with --filter"
+    )]
+    Across(
+        /// How many.
+        u64,
+    ),
     /// Packets that look alike lie in another interval at the other end.
     #[error(
         "not identifiable: {0} packets that look like others lie, by their times, in another interval at the other end; take longer intervals, or \

@@ -100,6 +100,7 @@ impl Sliced {
             bracket: Err(Reason::NoSums),
             deviation,
             deviation_freedom: sample.freedom,
+            deviation_rows: delays.len(),
             rounding: Rounding::default(),
             balance,
             representative: Ok(()),
@@ -245,6 +246,7 @@ pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
         bracket,
         deviation: deviation.deviation,
         deviation_freedom: deviation.deviation_freedom,
+        deviation_rows: deviation.deviation_rows,
         effective_samples: rows.effective_samples.max(slices.effective_samples),
         usable_rows: deviation.usable_rows,
         ..rows

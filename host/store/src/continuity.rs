@@ -1,12 +1,14 @@
 //! Continuity: of which intervals nothing was recorded, by the numbers of those around them.
 //!
 //! Intervals are looked at in the order of their times, those just outside of the time that is asked for too: what is missing across its edges is missing in it. A
-//! number that comes late fills its gap. Numbers start over when points start again: then those in front of the first one are not known to be missing.
+//! number that comes late fills its gap; one that comes [`HELD`] later is named, as it counts in the time when it came. Numbers start over when points start again:
+//! then those in front of the first one are not known to be missing.
 //!
 //! # Test plan
 //!
 //! Numbers with some held back, in order, shuffled within a hundred, and with the first ones late; the gap across either edge, over the whole time, and outside
-//! of it; numbers that start over, at nought and where others were missing, and around 2^32; a number that comes again alone; more gaps than are kept.
+//! of it; numbers that start over, at nought and where others were missing, and around 2^32; a number that comes again alone; some that come an hour late, in the
+//! time that is asked for and behind it; more gaps than are kept.
 
 use crate::table::Row;
 use deltaline_collect::summary::Missing;
@@ -15,6 +17,10 @@ use std::ops::Range;
 
 /// A number lower by more than so many does not come late: numbers have started over.
 const LATE: u32 = 1000;
+/// A first number lower by no more than so many, and those in between, come late; farther ones were before what was looked at.
+const SHUFFLED: u32 = 100;
+/// Microseconds from which on an interval that comes behind others was held back.
+const HELD: i64 = 600_000_000;
 /// Gaps that later numbers may fill.
 const MOST_GAPS: usize = 4096;
 
@@ -40,8 +46,8 @@ impl Place {
     }
 }
 
-/// An interval's segment and number, and when it was reported in microseconds since the Unix epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An interval's segment and number, and when it was reported in microseconds since the Unix epoch; in order of segment and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Reported {
     pub(crate) segment: u32,
     pub(crate) reported: i64,
@@ -71,14 +77,31 @@ impl Continuity {
     pub(crate) fn take(&mut self, run: &str, intervals: impl IntoIterator<Item = Reported>) {
         for Reported { segment, reported, interval } in intervals {
             let place = Place::of([reported; 2], self.asked.as_ref());
-            self.known.entry((run.into(), segment)).or_default().take(interval, place);
+            self.known.entry((run.into(), segment)).or_default().take(interval, reported, place);
         }
     }
 
-    /// What is missing of each run and segment.
-    pub(crate) fn finish(self) -> BTreeMap<(String, u32), Missing> {
-        self.known.into_iter().filter_map(|(key, numbers)| Some((key, numbers.finish()?))).collect()
+    /// What is missing of each run and segment, and what came late.
+    pub(crate) fn finish(self) -> [BTreeMap<(String, u32), Missing>; 2] {
+        let mut all = [BTreeMap::new(), BTreeMap::new()];
+        for (key, numbers) in self.known {
+            for (of_all, found) in all.iter_mut().zip(numbers.finish()) {
+                found.map(|found| of_all.insert(key.clone(), found));
+            }
+        }
+        all
     }
+}
+
+/// Numbers that have not come, from one to another.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    from: u32,
+    to: u32,
+    /// When the one behind them came, in microseconds since the Unix epoch.
+    noted: i64,
+    /// Whether they are known to be missing: not where only a part of what came before was looked at.
+    is_known: bool,
 }
 
 /// The numbers of a segment.
@@ -87,36 +110,40 @@ struct Numbers {
     /// The first and the last since they started over, and where that one lies.
     seen: Option<[u32; 2]>,
     place: Option<Place>,
-    /// What may still be filled, from the first number to the last, in the order in which it was found.
-    gaps: Vec<[u32; 2]>,
+    /// Where the first one lies.
+    begins: Option<Place>,
+    /// What may still be filled, in the order in which it was found.
+    gaps: Vec<Gap>,
     /// One that came again.
     again: Option<u32>,
-    /// What is known to be missing.
+    /// What is known to be missing, and what came late.
     missing: Option<Missing>,
+    late: Option<Missing>,
 }
 
 impl Numbers {
-    fn take(&mut self, number: u32, place: Place) {
+    fn take(&mut self, number: u32, reported: i64, place: Place) {
         let Some([first, last]) = self.seen else {
-            (self.seen, self.place) = (Some([number; 2]), Some(place));
+            (self.seen, self.place, self.begins) = (Some([number; 2]), Some(place), Some(place));
             return;
         };
         let again = self.again.take();
         let ahead = number.wrapping_sub(last);
         if ahead > 0 && ahead < 1 << 31 {
-            self.note(last.wrapping_add(1), number.wrapping_sub(1), place);
+            self.note([last.wrapping_add(1), number.wrapping_sub(1)], reported, place, true);
             (self.seen, self.place) = (Some([first, number]), Some(place));
-        } else if !self.fill(number) {
+        } else if !self.fill(number, reported) {
             let in_front = first.wrapping_sub(number);
             let is_late = in_front > 0 && in_front <= LATE;
             match again {
                 // Two that came already follow each other.
                 Some(again) if number.wrapping_sub(again).wrapping_sub(1) < LATE => {
                     (self.seen, self.place) = (Some([again, number]), Some(place));
-                    self.note(again.wrapping_add(1), number.wrapping_sub(1), place);
+                    self.note([again.wrapping_add(1), number.wrapping_sub(1)], reported, place, true);
                 }
                 _ if is_late => {
-                    self.note(number.wrapping_add(1), first.wrapping_sub(1), place);
+                    let is_known = self.begins != Some(Place::Before) && in_front <= SHUFFLED;
+                    self.note([number.wrapping_add(1), first.wrapping_sub(1)], reported, place, is_known);
                     self.seen = Some([number, last]);
                 }
                 _ if last.wrapping_sub(number) <= last.wrapping_sub(first) => self.again = Some(number),
@@ -126,7 +153,7 @@ impl Numbers {
     }
 
     /// Notes that those from one number to another have not come, if there are any, unless they lie outside of the time that is asked for.
-    fn note(&mut self, from: u32, to: u32, place: Place) {
+    fn note(&mut self, [from, to]: [u32; 2], noted: i64, place: Place, is_known: bool) {
         let is_outside = place != Place::Inside && self.place == Some(place);
         let many = to.wrapping_sub(from).wrapping_add(1);
         if many == 0 || many >= 1 << 31 || is_outside {
@@ -136,28 +163,35 @@ impl Numbers {
             let oldest = self.gaps.remove(0);
             self.settle(oldest);
         }
-        self.gaps.push([from, to]);
+        self.gaps.push(Gap { from, to, noted, is_known });
     }
 
     /// Takes a number out of the gap that it is in, if it is in one.
-    fn fill(&mut self, number: u32) -> bool {
-        let holds = |[from, to]: &[u32; 2]| number.wrapping_sub(*from) <= to.wrapping_sub(*from);
+    fn fill(&mut self, number: u32, reported: i64) -> bool {
+        let holds = |gap: &Gap| number.wrapping_sub(gap.from) <= gap.to.wrapping_sub(gap.from);
         let Some(at) = self.gaps.iter().rposition(holds) else { return false };
-        let [from, to] = self.gaps[at];
-        let before = (number != from).then(|| [from, number.wrapping_sub(1)]);
-        let behind = (number != to).then(|| [number.wrapping_add(1), to]);
+        let gap = self.gaps[at];
+        let before = (number != gap.from).then(|| Gap { to: number.wrapping_sub(1), ..gap });
+        let behind = (number != gap.to).then(|| Gap { from: number.wrapping_add(1), ..gap });
         self.gaps.splice(at..=at, before.into_iter().chain(behind));
+        if reported.saturating_sub(gap.noted) >= HELD {
+            let late = Missing { intervals: 1, first: number };
+            self.late = Some(self.late.map_or(late, |known| known.and(late)));
+        }
         true
     }
 
-    fn settle(&mut self, [from, to]: [u32; 2]) {
-        let missing = Missing { intervals: u64::from(to.wrapping_sub(from)) + 1, first: from };
-        self.missing = Some(self.missing.map_or(missing, |known| known.and(missing)));
+    fn settle(&mut self, gap: Gap) {
+        if gap.is_known {
+            let missing =
+                Missing { intervals: u64::from(gap.to.wrapping_sub(gap.from)) + 1, first: gap.from };
+            self.missing = Some(self.missing.map_or(missing, |known| known.and(missing)));
+        }
     }
 
-    fn finish(mut self) -> Option<Missing> {
+    fn finish(mut self) -> [Option<Missing>; 2] {
         std::mem::take(&mut self.gaps).into_iter().for_each(|gap| self.settle(gap));
-        self.missing
+        [self.missing, self.late]
     }
 }
 
@@ -176,7 +210,8 @@ mod tests {
             "north",
             intervals.map(|(interval, reported)| Reported { segment: 1, reported, interval: *interval }),
         );
-        let found = continuity.finish().pop_first()?.1;
+        let [mut missing, _] = continuity.finish();
+        let found = missing.pop_first()?.1;
         Some((found.intervals, found.first))
     }
 
@@ -203,7 +238,8 @@ mod tests {
         let mut continuity = Continuity::of(Some(10..20));
         let at = |(interval, reported)| Reported { segment: 1, reported, interval };
         continuity.take("north", [(9, 9), (20, 20)].map(at));
-        assert_eq!(continuity.finish().pop_first().unwrap().1, Missing { intervals: 10, first: 10 });
+        let [mut missing, _] = continuity.finish();
+        assert_eq!(missing.pop_first().unwrap().1, Missing { intervals: 10, first: 10 });
     }
 
     #[test]
@@ -230,6 +266,27 @@ mod tests {
         assert_eq!(missing(&late, None), None);
         let many: Vec<u32> = (0..20_000).map(|number| 2 * number).collect();
         assert_eq!(missing(&many, None), Some((19_999, 1)));
+    }
+
+    #[test]
+    fn what_comes_an_hour_late_is_named() {
+        let minute = 60_000_000;
+        let held = 10..20;
+        let at =
+            |number: u32| i64::from(number) * minute + if held.contains(&number) { 60 * minute } else { 0 };
+        let mut all: Vec<Reported> =
+            (0..120).map(|interval| Reported { segment: 1, reported: at(interval), interval }).collect();
+        all.sort_by_key(|each| each.reported);
+        for (asked, from) in [(None, 0), (Some(0..60 * minute), 0), (Some(60 * minute..120 * minute), 45)] {
+            let mut continuity = Continuity::of(asked.clone());
+            continuity.take("north", all.iter().skip(from).copied());
+            let [missing, late] = continuity.finish();
+            let late: Vec<Missing> = late.into_values().collect();
+            assert_eq!(missing.len(), 0, "{asked:?} {missing:?}");
+            // Who has not looked at what was before does not know it.
+            let expected = (from == 0).then_some(Missing { intervals: 10, first: 10 });
+            assert_eq!(late, expected.into_iter().collect::<Vec<_>>(), "{asked:?}");
+        }
     }
 
     proptest! {

@@ -99,6 +99,8 @@ pub struct Noticed {
     pub at_once: Vec<(u32, [String; 2])>,
     /// Of recordings that follow each other, by their name, and of a segment: intervals between others of which nothing was recorded.
     pub missing: BTreeMap<(String, u32), Missing>,
+    /// Of the same: intervals that came ten minutes or more behind those that follow them, and count in the time when they came.
+    pub late: BTreeMap<(String, u32), Missing>,
     /// Recordings of which control frames were left out, or their files of numbers.
     pub left_out: Vec<(PathBuf, LeftOut)>,
 }
@@ -272,12 +274,13 @@ impl Folder {
         let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
-        let mut take_new = |recording: &str, path: &Path, mut table: Table, left_out: LeftOut| {
+        // What is new of a table, and what is to be known of all its intervals' numbers: those that come again say nothing of these.
+        let mut take_new = |recording: &str, path: &Path, mut table: Table| {
             let run = parts(recording).0;
             table.sort();
-            let is_left_out = !table.rows.is_empty() && !left_out.is_none();
-            noticed.left_out.extend(is_left_out.then(|| (path.to_path_buf(), left_out)));
-            let repeated = known.take_out_of(&mut table, run, runs.len() > 1);
+            let mut reported: Vec<Reported> = table.rows.iter().map(Reported::from).collect();
+            let Repeated { intervals: repeated, own } = known.take_out_of(&mut table, run, runs.len() > 1);
+            reported.retain(|each| own.binary_search(each).is_err());
             noticed.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
             for Row { segment, reported, interval, .. } in table.rows.iter().filter(|_| runs.len() > 1) {
                 times
@@ -287,7 +290,7 @@ impl Folder {
                     .or_default()
                     .push((*reported, *interval));
             }
-            table
+            (table, reported)
         };
         // Of each run, the last file in front of the time that is asked for, which is read where there is one behind it; and whether one behind
         // that time has come.
@@ -301,22 +304,24 @@ impl Folder {
                     continue;
                 }
             };
-            let (table, left_out) = (std::mem::take(&mut loaded.table), loaded.left_out);
+            let (place, left_out) = (loaded.place, loaded.left_out);
+            let is_left_out = place == Place::Inside && !left_out.is_none();
+            noticed.left_out.extend(is_left_out.then(|| (path.clone(), left_out)));
+            let (table, inside) = take_new(recording, path, std::mem::take(&mut loaded.table));
             let (before, is_behind) = around.entry(run).or_default();
-            match loaded.place {
+            match place {
                 Place::Before => *before = Some(loaded),
                 Place::Behind if *is_behind => {}
                 Place::Inside | Place::Behind => {
-                    *is_behind |= loaded.place == Place::Behind;
-                    for each in before.take().into_iter().chain([loaded]) {
-                        match each.reported(filter, &table) {
-                            Ok(reported) => continuity.take(run, reported),
-                            Err(error) => take(Err(error)),
-                        }
+                    *is_behind |= place == Place::Behind;
+                    let outside = before.take().into_iter().chain([loaded]).map(|each| each.outside(filter));
+                    match outside.collect::<Result<Vec<_>, _>>() {
+                        Ok(outside) => continuity.take(run, in_order(outside.concat(), inside)),
+                        Err(error) => take(Err(error)),
                     }
                 }
             }
-            take(Ok(take_new(recording, path, table, left_out)));
+            take(Ok(table));
         }
         for run in &self.runs {
             let recorded = match self.open_ones(run, &collector) {
@@ -330,18 +335,26 @@ impl Folder {
                 if self.is_closed(&path) {
                     continue;
                 }
-                table.sort();
                 let stem = stem(&path);
                 let run = parts(&stem).0;
                 let before = around.get_mut(run).and_then(|(before, _)| before.take());
-                match before.map(|before| before.reported(filter, &Table::default())).transpose() {
-                    Ok(before) => continuity.take(run, before.into_iter().flatten()),
-                    Err(error) => take(Err(error)),
-                }
-                let reported = table.rows.iter().filter(|row| filter.takes_at_any_time(row));
-                continuity.take(run, reported.map(Reported::from));
+                let mut outside = match before.map(|before| before.outside(filter)).transpose() {
+                    Ok(before) => before.unwrap_or_default(),
+                    Err(error) => {
+                        take(Err(error));
+                        vec![]
+                    }
+                };
+                let of_any_time = table.rows.iter().filter(|row| filter.takes_at_any_time(row));
+                let is_outside = |each: &Reported| place_of(each, filter) != Place::Inside;
+                outside.extend(of_any_time.map(Reported::from).filter(is_outside));
+                let is_empty = table.rows.is_empty();
                 table.rows.retain(|row| filter.takes(row));
-                take(Ok(take_new(&stem, &path, table, left_out)));
+                let is_left_out = (is_empty || !table.rows.is_empty()) && !left_out.is_none();
+                noticed.left_out.extend(is_left_out.then(|| (path.clone(), left_out)));
+                let (table, inside) = take_new(&stem, &path, table);
+                continuity.take(run, in_order(outside, inside));
+                take(Ok(table));
             }
         }
         for (segment, runs) in times {
@@ -357,7 +370,7 @@ impl Folder {
                 .at_once
                 .extend(at_once.next().map(|((one, _), (two, _))| (segment, [one.clone(), two.clone()])));
         }
-        noticed.missing = continuity.finish();
+        [noticed.missing, noticed.late] = continuity.finish();
         noticed
     }
 
@@ -482,16 +495,24 @@ struct KnownIntervals {
     own: [HashSet<u64>; 2],
 }
 
+/// Intervals that were handed out before.
+struct Repeated {
+    /// How many.
+    intervals: usize,
+    /// Those of the same run, in order.
+    own: Vec<Reported>,
+}
+
 impl KnownIntervals {
     /// Takes the intervals out of a run's table that were handed out before, and says how many. Those without a mean, such as those that lost everything,
     /// may be alike by chance behind a new start of the points: they are the same only if another run has them and they were reported at about the same
     /// time, too.
-    fn take_out_of(&mut self, table: &mut Table, run: &str, has_others: bool) -> usize {
+    fn take_out_of(&mut self, table: &mut Table, run: &str, has_others: bool) -> Repeated {
         let mean = table.columns.iter().position(|name| name == "mean_ns");
         let run = xxh3_64(run.as_bytes());
         // Tables may have other columns, and in another order: each value's check is of its column's name, too.
         let columns: Vec<u64> = table.columns.iter().map(|name| xxh3_64(name.as_bytes())).collect();
-        let before = table.rows.len();
+        let (before, mut of_run) = (table.rows.len(), vec![]);
         table.rows.retain(|row| {
             let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
             let checks = columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
@@ -504,7 +525,11 @@ impl KnownIntervals {
             // Times that are not far apart may lie on either side of a multiple.
             let [before, own, behind] = if has_mean { [check; 3] } else { [-1, 0, 1].map(then) };
             let is_of_other = |key| self.of_runs.get(&key).is_some_and(|known| *known != run);
-            if [before, own, behind].into_iter().any(is_of_other) || has_mean && !self.is_first(check ^ run) {
+            if [before, own, behind].into_iter().any(is_of_other) {
+                return false;
+            }
+            if has_mean && !self.is_first(check ^ run) {
+                of_run.push(Reported::from(&*row));
                 return false;
             }
             if has_others {
@@ -512,7 +537,8 @@ impl KnownIntervals {
             }
             true
         });
-        before - table.rows.len()
+        of_run.sort_unstable();
+        Repeated { intervals: before - table.rows.len(), own: of_run }
     }
 
     /// Whether a run's own interval has not come before.
@@ -554,15 +580,28 @@ impl Loaded {
         Ok(Loaded { path: path.into(), bytes, table, place, left_out })
     }
 
-    /// The numbers of its intervals that would be asked for at any time, of which these are asked for.
-    fn reported(self, filter: &Filter, asked: &Table) -> Result<Vec<Reported>, StoreError> {
+    /// The numbers of its intervals that lie outside of the time that is asked for.
+    fn outside(self, filter: &Filter) -> Result<Vec<Reported>, StoreError> {
         if filter.reported.is_none() {
-            return Ok(asked.rows.iter().map(Reported::from).collect());
+            return Ok(vec![]);
         }
         let at_any_time = Filter { reported: None, ..filter.clone() };
-        unwinding(|| table_file::reported(self.bytes, &at_any_time))
-            .map_err(|reason| StoreError::Table { path: self.path, reason })
+        let mut all = unwinding(|| table_file::reported(self.bytes, &at_any_time))
+            .map_err(|reason| StoreError::Table { path: self.path, reason })?;
+        all.retain(|each| place_of(each, filter) != Place::Inside);
+        Ok(all)
     }
+}
+
+fn place_of(interval: &Reported, filter: &Filter) -> Place {
+    Place::of([interval.reported; 2], filter.reported.as_ref())
+}
+
+/// Both, of each segment in order of time.
+fn in_order(mut outside: Vec<Reported>, inside: Vec<Reported>) -> Vec<Reported> {
+    outside.extend(inside);
+    outside.sort_unstable();
+    outside
 }
 
 thread_local! {

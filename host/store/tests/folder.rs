@@ -312,6 +312,8 @@ fn intervals_that_come_again_in_a_run_count_once() {
                     .each(&Filter::default(), Collector::default, |table| rows += means(&table.unwrap()));
                 assert_eq!(rows, expected, "{} {} {closes}", again.len(), parts.len());
                 assert!(matches!(repeating.repeated[..], [(_, 1..)]), "{repeating:?}");
+                // They start no numbers over.
+                assert!(repeating.missing.is_empty() && repeating.late.is_empty(), "{repeating:?}");
             }
         }
     }

@@ -117,7 +117,7 @@ impl Cut {
         self.read_rest();
         let (long, longest) = self.survey.long();
         let (packets, fragments) = (self.survey.packets(), self.survey.fragments());
-        About { packets, fragments, long, longest, remarks: self.remarks() }
+        About { packets, fragments, long, longest, remarks: self.remarks(), ..About::default() }
     }
 
     /// Passes over what is not asked for.

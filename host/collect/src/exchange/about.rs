@@ -16,6 +16,8 @@ pub struct About {
     pub long: u64,
     /// How many bytes the longest has.
     pub longest: u32,
+    /// Measured packets of intervals that nobody asked about, between those that were asked about: the asking end has none there.
+    pub unasked: u64,
     /// What a reader of the numbers ought to know, a text each; of another end's, anything at all.
     pub remarks: Vec<String>,
 }
@@ -27,7 +29,7 @@ const MOST_TEXT: usize = 2048;
 impl About {
     /// As words: the numbers, and of each remark the number of its bytes, and these, eight to a word.
     pub(super) fn to_words(&self) -> Vec<u64> {
-        let mut words = vec![self.packets, self.fragments, self.long, self.longest.into()];
+        let mut words = vec![self.packets, self.fragments, self.long, self.longest.into(), self.unasked];
         for remark in self.remarks.iter().take(MOST_REMARKS) {
             let bytes = &remark.as_bytes()[..remark.floor_char_boundary(MOST_TEXT)];
             words.push(bytes.len() as u64);
@@ -42,7 +44,7 @@ impl About {
 
     /// What such words say, unless they say nothing. Bytes that are no text are replaced.
     pub(super) fn of_words(words: &[u64]) -> Option<Self> {
-        let [packets, fragments, long, longest, rest @ ..] = words else { return None };
+        let [packets, fragments, long, longest, unasked, rest @ ..] = words else { return None };
         let longest = u32::try_from(*longest).ok()?;
         let (mut rest, mut remarks) = (rest, vec![]);
         while let [length, texts @ ..] = rest {
@@ -55,7 +57,14 @@ impl About {
             }
             rest = others;
         }
-        Some(About { packets: *packets, fragments: *fragments, long: *long, longest, remarks })
+        Some(About {
+            packets: *packets,
+            fragments: *fragments,
+            long: *long,
+            longest,
+            unasked: *unasked,
+            remarks,
+        })
     }
 }
 
@@ -68,9 +77,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read(
-            packets: u64, fragments: u64, long: u64, longest: u32, remarks in prop::collection::vec(any::<String>(), 0..9),
+            packets: u64, fragments: u64, long: u64, longest: u32, unasked: u64, remarks in prop::collection::vec(any::<String>(), 0..9),
         ) {
-            let about = About { packets, fragments, long, longest, remarks };
+            let about = About { packets, fragments, long, longest, unasked, remarks };
             prop_assert_eq!(About::of_words(&about.to_words()), Some(about));
         }
 
@@ -93,14 +102,14 @@ mod tests {
         assert_eq!(About::of_words(&long.to_words()).unwrap().remarks[0].len(), 2047);
         for refused in [
             &[][..],
-            &[1, 2, 3],
-            &[1, 2, 3, 1 << 32],
-            &[1, 2, 3, 4, 9, 0],
-            &[1, 2, 3, 4, 2049],
-            &[1, 2, 3, 4, u64::MAX],
+            &[1, 2, 3, 4],
+            &[1, 2, 3, 1 << 32, 5],
+            &[1, 2, 3, 4, 5, 9, 0],
+            &[1, 2, 3, 4, 5, 2049],
+            &[1, 2, 3, 4, 5, u64::MAX],
         ] {
             assert_eq!(About::of_words(refused), None, "{refused:?}");
         }
-        assert_eq!(About::of_words(&[&[1, 2, 3, 4][..], &[0; 33]].concat()), None);
+        assert_eq!(About::of_words(&[&[1, 2, 3, 4, 5][..], &[0; 33]].concat()), None);
     }
 }

@@ -106,6 +106,7 @@ fn reply<S: Read + Write, R: Recording>(
                 channel.refuse(Refusal::Full);
                 return Err(ExchangeError::Full);
             }
+            intervals.note_asked(number);
             *current = Some(Current { number, symbols: None, questions: 0, words: 0 });
         }
     }

@@ -92,6 +92,7 @@ pub fn ask<S: Read + Write>(
         overdue: Overdue::default(),
         sampled: vec![],
         far: BTreeMap::new(),
+        unasked: 0,
         spent: Spent::default(),
     };
     let theirs = asker.greet(random)?;
@@ -122,6 +123,7 @@ pub fn ask<S: Read + Write>(
     }
     // All numbers are there: they need no more than these words' absence said.
     let about = asker.ask(What::About, 0, &[]).ok().and_then(|words| About::of_words(&words));
+    let about = about.map(|about| About { unasked: about.unasked.saturating_add(asker.unasked), ..about });
     let Asker { channel, intervals, question, recorded, far, sampled, .. } = asker;
     let recorded = [intervals.recorded(), recorded];
     if terms.length > 0 {
@@ -187,6 +189,8 @@ struct Asker<'a, S, R> {
     sampled: Vec<(u64, i64)>,
     /// Intervals whose packets were where nobody looked for them, and the delay of such a packet that is farthest from none.
     far: BTreeMap<u64, i64>,
+    /// The receiver's packets in intervals in which the sender has none, as far as these were looked into.
+    unasked: u64,
     /// Of the interval that is spoken of.
     spent: Spent,
 }
@@ -405,11 +409,15 @@ impl<S: Read + Write, R: Recording> Asker<'_, S, R> {
 
     /// Looks for packets that are still missing in intervals in which the sender has sent none, or that are not whole there, the first [`AHEAD`] of these.
     fn look_ahead(&mut self, intervals: Range<u64>) -> Result<(), ExchangeError> {
+        let until = intervals.end;
         for number in intervals.take(AHEAD) {
             if self.terms.length == 0 || !self.overdue.is_waiting() {
                 break;
             }
             let (is_whole, interval) = self.tables(number)?;
+            // Those in front of the sender's next one are of no interval that is evaluated.
+            let packets = interval.receiver.as_ref().map_or(0, |report| report.totals.packets);
+            self.unasked += if until < u64::MAX { u64::from(packets) } else { 0 };
             let difference = self.difference(number, &interval)?;
             if difference.complete {
                 let seen = self.times(number, &difference, &[])?;

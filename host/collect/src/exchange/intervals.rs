@@ -33,6 +33,9 @@ pub(super) struct Intervals<R> {
     /// The last packet that was read, and its interval.
     last: Option<(u64, Timestamp)>,
     has_ended: bool,
+    /// The last interval that was asked about, and packets that were forgotten of others behind the first of these.
+    asked: Option<u64>,
+    unasked: u64,
     /// Processor time that reading has taken.
     pub(super) reading: Duration,
     /// Most packets that were held.
@@ -67,6 +70,8 @@ impl<R: Recording> Intervals<R> {
             newest: None,
             last: None,
             has_ended: false,
+            asked: None,
+            unasked: 0,
             reading: Duration::ZERO,
             most: 0,
         };
@@ -166,7 +171,12 @@ impl<R: Recording> Intervals<R> {
     /// [`ExchangeError::Full`]
     pub(super) fn go_to(&mut self, number: u64) -> Result<(), ExchangeError> {
         loop {
-            self.held = self.held.split_off(&number.saturating_sub(1));
+            let held = self.held.split_off(&number.saturating_sub(1));
+            let forgotten = std::mem::replace(&mut self.held, held);
+            let unasked =
+                self.asked.and_then(|asked| asked.checked_add(1)).map(|behind| forgotten.range(behind..));
+            self.unasked +=
+                unasked.into_iter().flatten().map(|(_, packets)| packets.len() as u64).sum::<u64>();
             self.back = self.back.split_off(&number.saturating_sub(1));
             let is_full = |packets: &PacketCache| packets.sightings().is_none();
             if self.packets_held() > MOST_HELD || self.held.values().any(is_full) {
@@ -188,11 +198,16 @@ impl<R: Recording> Intervals<R> {
         Ok(next)
     }
 
+    /// An interval is asked about.
+    pub(super) fn note_asked(&mut self, number: u64) {
+        self.asked = Some(number);
+    }
+
     /// What is to be said of the recording. Nothing more can be asked of it then.
     pub(super) fn about(&mut self) -> About {
         let before = processor_time();
         self.has_ended = true;
-        let about = self.recording.about();
+        let about = About { unasked: self.unasked, ..self.recording.about() };
         self.reading += processor_time().saturating_sub(before);
         about
     }

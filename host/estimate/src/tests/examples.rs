@@ -43,6 +43,7 @@ fn interval(received: u64, mean: Result<Mean, Reason>, deviation: Result<f64, Re
         bracket: Err(Reason::NoSums),
         deviation,
         deviation_freedom: 2.0,
+        deviation_rows: 3,
         rounding: Rounding::default(),
         balance: Balance::of_totals(received + 1, received),
         representative: Ok(()),
