@@ -466,7 +466,7 @@ pub(crate) fn ask_receiver(arguments: &Ask) -> Result<Exit, Failure> {
     let of = |about: &About| Fragments { fragments: about.fragments, packets: about.packets };
     if let Some(theirs) = &about {
         let fragments = [of(&own), of(theirs)];
-        let remark = remark_on_fragments(fragments, [name(&end.recording).into(), address.clone()]);
+        let remark = remark_on_fragments(fragments, [name(&end.recording), address.clone()]);
         check_fragments(fragments, remark.as_deref())?;
         warnings.extend(remark);
         warnings.extend((theirs.unasked > 0).then(|| {

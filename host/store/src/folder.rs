@@ -529,7 +529,7 @@ impl KnownIntervals {
                 return false;
             }
             if has_mean && !self.is_first(check ^ run) {
-                of_run.push(Reported::from(&*row));
+                of_run.push(Reported::from(row));
                 return false;
             }
             if has_others {

@@ -255,9 +255,9 @@ impl Cut {
         unmeasured
             .into_iter()
             .chain(remark_on_cut(&name, self.cut, self.packets))
-            .chain(remark_on_nameless([(&name, nameless, self.packets)], CAPTURED))
+            .chain(remark_on_nameless([(name, nameless, self.packets)], CAPTURED))
             .chain(sampled)
-            .chain(remark_on_tunnelled(&name, &self.survey))
+            .chain(remark_on_tunnelled(name, &self.survey))
             .chain(both_ways)
             .chain(backward)
             .chain(self.input.remarks())

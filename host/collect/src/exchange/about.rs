@@ -31,7 +31,9 @@ impl About {
     pub(super) fn to_words(&self) -> Vec<u64> {
         let mut words = vec![self.packets, self.fragments, self.long, self.longest.into(), self.unasked];
         for remark in self.remarks.iter().take(MOST_REMARKS) {
-            let bytes = &remark.as_bytes()[..remark.floor_char_boundary(MOST_TEXT)];
+            let most = remark.len().min(MOST_TEXT);
+            let end = (0..=most).rev().find(|end| remark.is_char_boundary(*end)).unwrap_or(0);
+            let bytes = &remark.as_bytes()[..end];
             words.push(bytes.len() as u64);
             words.extend(bytes.chunks(8).map(|chunk| {
                 let mut word = [0; 8];

@@ -417,7 +417,7 @@ impl<S: Read + Write, R: Recording> Asker<'_, S, R> {
             let (is_whole, interval) = self.tables(number)?;
             // Those in front of the sender's next one are of no interval that is evaluated.
             let packets = interval.receiver.as_ref().map_or(0, |report| report.totals.packets);
-            self.unasked += if until < u64::MAX { u64::from(packets) } else { 0 };
+            self.unasked += if until < u64::MAX { packets } else { 0 };
             let difference = self.difference(number, &interval)?;
             if difference.complete {
                 let seen = self.times(number, &difference, &[])?;
