@@ -115,6 +115,12 @@ impl Matched {
         crossing(spans, &self.matching.pairs)
     }
 
+    /// Per interval, how many packets the receiver has of it that are none of the sender's.
+    pub(crate) fn foreign(&self, spans: &[Span]) -> Vec<u64> {
+        let place = |index: usize| self.matching.receiver_only.partition_point(|only| *only < index);
+        spans.iter().map(|span| (place(span.receiver.end) - place(span.receiver.start)) as u64).collect()
+    }
+
     /// What is to be said of packets that arrived before they were sent.
     pub(crate) fn remark_on_negative_delays(&self) -> Option<String> {
         let delays = self.matching.pairs.iter().map(|pair| (pair.delay, pair.likeness));

@@ -156,6 +156,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             summary.overall.look_for_absent(&all[0], &all[1]);
             show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
             summary.refuse_crossing(&matched.crossing(&spans));
+            summary.doubt_foreign(&matched.foreign(&spans));
         }
         (None, Some(passages)) => {
             summary.doubt_clocks(&passed.evaluations, clock_doubts_of_packets(passages.delays()));

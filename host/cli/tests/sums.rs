@@ -486,3 +486,37 @@ fn the_deviation_of_known_delays_is_exact() {
         }
     }
 }
+
+/// One packet in two hundred is none of the sender's, and as many are lost: of intervals in which no row shows any, the mean's bounds and the losses say so.
+#[test]
+fn foreign_packets_that_no_row_shows_are_named() {
+    let folder = Folder::new();
+    let mut named = 0;
+    for seed in 0..6 {
+        let mut ends = [vec![], vec![]];
+        for number in 0..12_000u64 {
+            let at = START + 100_000 * number;
+            let delay = 2_000_000 + random(seed, number) % 400_000;
+            ends[0].push(packet(number, at));
+            let is_lost = random(seed + 50, number).is_multiple_of(200);
+            ends[1].extend((!is_lost).then(|| packet(number, at + delay)));
+            let is_foreign = random(seed + 90, number).is_multiple_of(200);
+            ends[1].extend(is_foreign.then(|| packet(1_000_000 + number, at + 2_000_000)));
+        }
+        ends[1].sort_by_key(|packet| packet.timestamp);
+        let [a, b] =
+            [("a.pcap", &ends[0]), ("b.pcap", &ends[1])].map(|(name, all)| folder.capture(name, all));
+        let found = run(&["measure", "--json", "--truth", "--interval", "60ms", &a, &b]).json();
+        for figures in found["intervals"].as_array().unwrap() {
+            let reason = figures["reason"].as_str().unwrap_or_default();
+            let is_named = reason.contains("none of the sender's, packet by packet");
+            named += u32::from(is_named);
+            let mean = figures["truth"]["mean_ns"].as_f64().unwrap();
+            if let Some(bracket) = figures["bracket_ns"].as_array() {
+                let [low, high] = [0, 1].map(|end| bracket[end].as_f64().unwrap());
+                assert!((low - 1.0..=high + 1.0).contains(&mean) || is_named, "{seed} {figures}");
+            }
+        }
+    }
+    assert!(named > 0);
+}

@@ -477,6 +477,21 @@ impl Summary {
         }
     }
 
+    /// Marks losses and bounds of the mean of intervals in which more packets of the receiver are none of the sender's than are shown: of each interval,
+    /// how many are.
+    pub fn doubt_foreign(&mut self, foreign: &[u64]) {
+        let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures);
+        let all = intervals.zip(foreign.iter().copied()).chain([(&mut self.overall, foreign.iter().sum())]);
+        for (figures, packets) in all {
+            let shown = figures.find(quantity::SURPLUS.name).and_then(|surplus| surplus.value.ok());
+            if packets as f64 > shown.map_or(0.0, |shown| shown.to_f64()) {
+                for what in [&quantity::LOST, &quantity::BRACKET] {
+                    figures.remark_on(what, Remark::Foreign(packets));
+                }
+            }
+        }
+    }
+
     /// Marks the number of lost packets where so many `of` packets that were looked at are copies of others of which the receiver has fewer ([`Remark::Copies`]),
     /// so that they count as lost.
     pub fn doubt_copies(&mut self, packets: u64, of: u64) {

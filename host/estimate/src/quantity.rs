@@ -197,6 +197,11 @@ pub enum Remark {
         /// Of how many that were looked at.
         of: u64,
     },
+    /// Packets of the receiver that are none of the sender's, which rows do not show.
+    Foreign(
+        /// How many.
+        u64,
+    ),
     /// Frames that an end does not measure may be packets that the other end has measured.
     Unmeasured(
         /// How many more it has of them.
@@ -276,6 +281,11 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} of {of} of the sender's packets that were looked at are copies of others of which the receiver has fewer, and count as lost: if \
                  its recorder wrote them twice, as a mirror port gives them, they were not; record at one port or direction"
+            ),
+            Remark::Foreign(packets) => write!(
+                f,
+                "{packets} packets of the receiver are none of the sender's, packet by packet, which rows do not show: as many lost ones more may be hidden by them, and what is \
+                 certain without such packets is not"
             ),
             Remark::Unmeasured(frames) => write!(
                 f,

@@ -14,7 +14,8 @@
 //!
 //! | quantity | formula |
 //! |---|---|
-//! | spread of sending times within d ns, mean at the share u of them | v = d^2 u (1 - u) / 3, which is d^2 / 12 in the middle |
+//! | spread of sending times within d ns, mean at the share u of them | v = a d^2 u (1 - u) / 3, which is d^2 / 12 in the middle of even traffic |
+//! | how much apart packets lie | a = 3 - 2 exp(-t / n), with n packets in a slice and trains of 1 + t: sum n_k n_(k+1) / (n_k + n_(k+1)) (d_k / n_k - d_(k+1) / n_(k+1))^2 over sum ((d_k + d_(k+1)) / (n_k + n_(k+1)))^2 |
 //! | burstiness | b = sum (L_k / n_k - L_(k+1) / n_(k+1))^2 over what single losses of the same share p would make of it, or sum L_k (L_k - q_k n_k) / sum L_k with q_k the share lost in its two neighbours, or 1, the greatest |
 //! | variance of a slice's completion, of L among m | v L min(b, L) (1 - L / m) m / (m - 1) |
 //! | bracket | all L packets as early, or as late, as the slices' ends, their sums and the order of the packets allow |

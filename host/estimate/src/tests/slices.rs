@@ -58,6 +58,8 @@ struct Path {
     jitter: f64,
     loss: f64,
     burst: u64,
+    /// So many leave together.
+    train: u64,
 }
 
 impl Path {
@@ -66,7 +68,10 @@ impl Path {
         let salt: u64 = random.random();
         let (mut time, mut delay, mut last, mut left) = (3 << 40, self.jitter, 0, 0);
         for number in 0..self.packets {
-            time += 1 + (-(1.0 - random.random::<f64>()).ln() * self.gap as f64) as u64;
+            // A microsecond behind each other, and as long behind the train before as keeps the rate.
+            let even = -(1.0 - random.random::<f64>()).ln();
+            let gap = even * (self.gap * self.train) as f64;
+            time += 1 + if number % self.train == 0 { gap as u64 } else { 1000 };
             delay += 0.05 * (self.jitter - delay) + 0.3 * self.jitter * (random.random::<f64>() - 0.5);
             sent.push((salt.wrapping_add(number), time));
             if left == 0 && random.random::<f64>() < self.loss / self.burst as f64 {
@@ -104,6 +109,7 @@ fn the_bracket_holds_in_every_stream_that_keeps_order() {
             jitter: [0.0, 500.0, 1e5, 1e7][trial / 4 % 4],
             loss: [0.0, 0.01, 0.2, 0.9][trial / 16 % 4],
             burst: [1, 3, 100][trial / 64 % 3],
+            train: [1, 7, 40][trial as usize % 3],
         };
         let (sent, received) = path.run(random);
         let Sliced { estimate, slices, singles } = sliced([8, 32, 256][trial % 3], &sent, &received);
@@ -134,23 +140,37 @@ fn the_bracket_holds_in_every_stream_that_keeps_order() {
 
 #[test]
 fn intervals_cover_the_mean() {
-    for (jitter, loss, burst) in
-        [(1e4, 0.01, 1), (1e6, 0.01, 1), (1e6, 0.1, 1), (1e6, 0.01, 20), (1e5, 0.2, 1), (1e6, 0.02, 100)]
-    {
+    for (packets, jitter, loss, burst, train) in [
+        (20_000, 1e4, 0.01, 1, 1),
+        (20_000, 1e6, 0.01, 1, 1),
+        (20_000, 1e6, 0.1, 1, 1),
+        (20_000, 1e6, 0.01, 20, 1),
+        (20_000, 1e5, 0.2, 1, 1),
+        (20_000, 1e6, 0.02, 100, 1),
+        (1250, 1e4, 0.03, 1, 20),
+        (20_000, 1e4, 0.03, 1, 200),
+        (5000, 1e4, 0.03, 1, 20),
+        (1250, 1e5, 0.03, 1, 5),
+    ] {
         let random = &mut StdRng::seed_from_u64(17);
         let trials = 300;
         let mut covered = 0;
         for _ in 0..trials {
-            let path = Path { packets: 20_000, gap: 5000, jitter, loss, burst };
+            let path = Path { packets, gap: 5000, jitter, loss, burst, train };
             let (sent, received) = path.run(random);
             let mean = sliced(512, &sent, &received).estimate.mean.unwrap();
             let range = mean.range(Confidence::P95).unwrap();
             let truth = mean_of(&delays(&sent, &received));
             covered += u32::from(range.lower <= truth && truth <= range.upper);
         }
-        println!("jitter {jitter}, loss {loss} in bursts of {burst}: {covered} of {trials}");
+        println!(
+            "jitter {jitter}, loss {loss} in bursts of {burst}, trains of {train}: {covered} of {trials}"
+        );
         // 285 expected, with a deviation of 3.8: five of them and two points.
-        assert!(covered >= 260, "jitter {jitter}, loss {loss} in bursts of {burst}: {covered} of {trials}");
+        assert!(
+            covered >= 260,
+            "{jitter}, {loss} in bursts of {burst}, trains of {train}: {covered} of {trials}"
+        );
     }
 }
 
@@ -159,7 +179,7 @@ fn intervals_cover_the_mean() {
 #[test]
 fn bursts_at_the_edges_of_intervals_are_in_the_range_of_each_and_of_all() {
     let random = &mut StdRng::seed_from_u64(31);
-    let path = Path { packets: 750, gap: 200_000, jitter: 1e6, loss: 0.01, burst: 1 };
+    let path = Path { packets: 750, gap: 200_000, jitter: 1e6, loss: 0.01, burst: 1, train: 1 };
     for (burst, is_end) in [(30, true), (30, false), (10, true), (10, false)] {
         let (mut covered, mut all_covered) = (0, 0);
         for _ in 0..50 {
@@ -252,7 +272,7 @@ fn nothing_lost_is_exact_and_lost_boundaries_are_known() {
 fn broken_order_and_foreign_packets_are_refused() {
     let random = &mut StdRng::seed_from_u64(23);
     for trial in 0..200 {
-        let path = Path { packets: 2000, gap: 1000, jitter: 1e5, loss: 0.002, burst: 1 };
+        let path = Path { packets: 2000, gap: 1000, jitter: 1e5, loss: 0.002, burst: 1, train: 1 };
         let (sent, mut received) = path.run(random);
         let truth = mean_of(&delays(&sent, &received));
         match trial % 4 {
@@ -290,7 +310,7 @@ fn broken_order_and_foreign_packets_are_refused() {
 #[test]
 fn tables_of_other_depths_compare() {
     let random = &mut StdRng::seed_from_u64(31);
-    let path = Path { packets: 5000, gap: 1000, jitter: 1e5, loss: 0.01, burst: 1 };
+    let path = Path { packets: 5000, gap: 1000, jitter: 1e5, loss: 0.01, burst: 1, train: 1 };
     let (sent, received) = path.run(random);
     let truth = mean_of(&delays(&sent, &received));
     for (rows, other, prefix) in [(64, 1024, 0), (1024, 64, 0), (8192, 8, 0), (16_384, 16_384, 2)] {
@@ -306,7 +326,8 @@ fn tables_that_were_full_bracket_the_mean_and_sample_nothing() {
     let random = &mut StdRng::seed_from_u64(37);
     for trial in 0..300 {
         let loss = [0.001, 0.05, 0.3][trial % 3];
-        let path = Path { packets: 2000, gap: 1000, jitter: 1e5, loss, burst: [1, 30][trial / 3 % 2] };
+        let path =
+            Path { packets: 2000, gap: 1000, jitter: 1e5, loss, burst: [1, 30][trial / 3 % 2], train: 1 };
         let (sent, received) = path.run(random);
         let truth = mean_of(&delays(&sent, &received));
         let (a, sender) = end(64, 3, &sent);
