@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     let late = noticed.late.iter().map(|((run, segment), Missing { intervals, first })| {
         format!(
             "recording {run}, segment {segment}: {intervals} intervals, of which {first} is the first, were reported ten minutes or more behind those that follow them, \
-             and count in the time when they were: somebody held them back, or reporting was interrupted"
+             and count in the time when they were: somebody held them back, reporting was interrupted, or the recorder's clock was set"
         )
     });
     let left_out = noticed.left_out.iter().map(|(path, left_out)| {

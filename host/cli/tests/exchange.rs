@@ -859,3 +859,30 @@ fn heartbeats_spoil_no_deviation() {
     }
     assert_eq!(overall["lost_ci95"].is_null(), open > 0, "{overall}");
 }
+
+/// Half of the packets look like others: of one that was lost, while another one came twice, nothing is seen.
+#[test]
+fn packets_that_look_alike_are_named() {
+    let folder = Folder::new();
+    for is_alike in [true, false] {
+        let mut sent: Vec<Packet> = packets(SENDER).into_iter().take(6000).collect();
+        for number in (1..sent.len()).step_by(2).filter(|_| is_alike) {
+            sent[number] =
+                Packet { timestamp: sent[number].timestamp, ..sent[1 + 2 * (number / 2 % 20)].clone() };
+        }
+        let mut received: Vec<Packet> = sent
+            .iter()
+            .map(|packet| Packet { timestamp: packet.timestamp + 1_000_000, ..packet.clone() })
+            .collect();
+        // One of twenty is lost, and the next one of them comes in its place.
+        if is_alike {
+            received[2001] = Packet { timestamp: received[2041].timestamp, ..received[2001].clone() };
+            received.sort_by_key(|packet| packet.timestamp);
+        }
+        let [sender, receiver] = [("sender.pcap", &sent), ("receiver.pcap", &received)]
+            .map(|(name, all)| folder.capture(name, all));
+        let found = exchange_codes(&["--json"], &sender, &receiver).json();
+        let reason = found["overall"]["reason"].as_str().unwrap_or_default();
+        assert_eq!(reason.contains("look like others of them: what was lost of these"), is_alike, "{found}");
+    }
+}

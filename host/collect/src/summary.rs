@@ -77,6 +77,12 @@ impl Figures {
             let remark = Remark::Copies { packets: copies, of: overall.sent };
             quantity::remark_above(&mut delays, &quantity::LOST, remark);
         }
+        let alike = Further::alike(further.clone());
+        if alike > overall.sent / FEW_ALIKE {
+            for what in [&quantity::LOST, &quantity::SURPLUS, &quantity::MEAN, &quantity::BRACKET] {
+                quantity::remark_on(&mut delays, what, Remark::Alike(alike));
+            }
+        }
         let mut answers = vec![delays];
         answers.extend(Further::together(further, distrust.or(overall.representative.err())));
         let method = overall.mean.is_ok() && distrust.is_none();
@@ -525,6 +531,9 @@ impl Summary {
         self.overall.clock_doubt = clock_doubt(evaluations, &self.findings);
     }
 }
+
+/// One packet in how many may look like others before numbers say so.
+const FEW_ALIKE: u64 = 100;
 
 /// Whether so many packets, of which it is not known whether they were lost, make up more than one in a hundred of those that were.
 pub fn may_change(lost: f64, packets: u64) -> bool {

@@ -19,7 +19,7 @@ pub enum Void {
     /// Frames of one end and interval contradict each other.
     #[error(
         "frame {frame} contradicts an earlier frame of the {role} in its {field}: the interval is void; \
-         give every sender and receiver its own segment number, and every run its own recording"
+         give every sender and receiver its own segment number, and every run its own recording, read by itself"
     )]
     Contradiction {
         /// The end.

@@ -60,6 +60,8 @@ pub struct Difference {
     pub copies: u64,
     /// How many packets of either end's others look like, so that which one of them the other end has seen was chosen by their times.
     pub chosen: u64,
+    /// How many of the sender's packets look like others of the interval, as far as it is known: what was lost of them while another one came twice is not seen.
+    pub alike: u64,
     /// How many packets look like some of an interval beside theirs, so that which are whose was chosen by where clocks cut them.
     pub across: u64,
     /// Of those received, how many the sender has in the interval before: late ones.

@@ -60,6 +60,11 @@ impl Further {
         Further::count(answers, |difference| difference.copies)
     }
 
+    /// How many packets sent look like others of their interval.
+    pub fn alike<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
+        Further::count(answers, |difference| difference.alike)
+    }
+
     /// How many packets look like some of an interval beside theirs, so that which are whose is a guess.
     pub fn across<'a>(answers: impl Iterator<Item = &'a Further>) -> u64 {
         Further::count(answers, |difference| difference.across)

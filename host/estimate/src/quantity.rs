@@ -173,6 +173,11 @@ pub enum Remark {
         /// Of how many packets.
         u64,
     ),
+    /// Of packets that look alike, a loss may be hidden by another one that came twice.
+    Alike(
+        /// How many look like others.
+        u64,
+    ),
     /// Packets that look alike lie in another interval at the other end.
     Crossing(
         /// How many.
@@ -258,6 +263,11 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets look like others of an interval beside theirs, and clocks cut intervals: which are whose is a guess, a loss among them \
                  may be another interval's, and the mean's 95 % interval and bracket reach over what their delays may be"
+            ),
+            Remark::Alike(packets) => write!(
+                f,
+                "{packets} of the sender's packets look like others of them: what was lost of these, while another one that looks the same came twice, is not seen, and \
+                 which is which is a guess"
             ),
             Remark::Crossing(packets) => write!(
                 f,

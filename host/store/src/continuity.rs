@@ -110,8 +110,12 @@ struct Numbers {
     /// The first and the last since they started over, and where that one lies.
     seen: Option<[u32; 2]>,
     place: Option<Place>,
-    /// Where the first one lies.
-    begins: Option<Place>,
+    /// When the last one was reported.
+    latest: i64,
+    /// Where the first one lies, and when it was reported.
+    begins: Option<(Place, i64)>,
+    /// The first one before numbers started over, and when it was reported.
+    earlier: Option<(u32, i64)>,
     /// What may still be filled, in the order in which it was found.
     gaps: Vec<Gap>,
     /// One that came again.
@@ -124,13 +128,31 @@ struct Numbers {
 impl Numbers {
     fn take(&mut self, number: u32, reported: i64, place: Place) {
         let Some([first, last]) = self.seen else {
-            (self.seen, self.place, self.begins) = (Some([number; 2]), Some(place), Some(place));
+            (self.seen, self.place, self.begins) = (Some([number; 2]), Some(place), Some((place, reported)));
+            self.latest = reported;
             return;
         };
         let again = self.again.take();
         let ahead = number.wrapping_sub(last);
         if ahead > 0 && ahead < 1 << 31 {
             self.note([last.wrapping_add(1), number.wrapping_sub(1)], reported, place, true);
+            // A recording that follows another one is dated before it.
+            self.note_late(
+                first,
+                last.wrapping_sub(first).wrapping_add(1),
+                self.latest.saturating_sub(reported),
+            );
+            self.latest = reported;
+            if let Some((behind, then)) = self.earlier.filter(|(behind, _)| number.wrapping_add(1) == *behind)
+            {
+                // What was taken for another start leads up to what came before it.
+                self.note_late(
+                    first,
+                    number.wrapping_sub(first).wrapping_add(1),
+                    reported.saturating_sub(then),
+                );
+                self.earlier = Some((behind, i64::MAX));
+            }
             (self.seen, self.place) = (Some([first, number]), Some(place));
         } else if !self.fill(number, reported) {
             let in_front = first.wrapping_sub(number);
@@ -138,16 +160,24 @@ impl Numbers {
             match again {
                 // Two that came already follow each other.
                 Some(again) if number.wrapping_sub(again).wrapping_sub(1) < LATE => {
-                    (self.seen, self.place) = (Some([again, number]), Some(place));
+                    (self.seen, self.place, self.latest) = (Some([again, number]), Some(place), reported);
                     self.note([again.wrapping_add(1), number.wrapping_sub(1)], reported, place, true);
                 }
                 _ if is_late => {
-                    let is_known = self.begins != Some(Place::Before) && in_front <= SHUFFLED;
-                    self.note([number.wrapping_add(1), first.wrapping_sub(1)], reported, place, is_known);
+                    let (begins, then) = self.begins.unwrap_or((place, reported));
+                    let is_known = begins != Place::Before && in_front <= SHUFFLED;
+                    self.note([number.wrapping_add(1), first.wrapping_sub(1)], then, place, is_known);
+                    self.note_late(number, 1, reported.saturating_sub(then));
                     self.seen = Some([number, last]);
                 }
                 _ if last.wrapping_sub(number) <= last.wrapping_sub(first) => self.again = Some(number),
-                _ => (self.seen, self.place) = (Some([number; 2]), Some(place)),
+                _ => {
+                    let (_, then) = self.begins.unwrap_or((place, reported));
+                    self.earlier = Some((first, then));
+                    self.latest = reported;
+                    (self.seen, self.place, self.begins) =
+                        (Some([number; 2]), Some(place), Some((place, reported)));
+                }
             }
         }
     }
@@ -174,11 +204,16 @@ impl Numbers {
         let before = (number != gap.from).then(|| Gap { to: number.wrapping_sub(1), ..gap });
         let behind = (number != gap.to).then(|| Gap { from: number.wrapping_add(1), ..gap });
         self.gaps.splice(at..=at, before.into_iter().chain(behind));
-        if reported.saturating_sub(gap.noted) >= HELD {
-            let late = Missing { intervals: 1, first: number };
+        self.note_late(number, 1, reported.saturating_sub(gap.noted));
+        true
+    }
+
+    /// So many intervals from this number on came so many microseconds behind those that follow them.
+    fn note_late(&mut self, first: u32, intervals: u32, by: i64) {
+        if by >= HELD {
+            let late = Missing { intervals: intervals.into(), first };
             self.late = Some(self.late.map_or(late, |known| known.and(late)));
         }
-        true
     }
 
     fn settle(&mut self, gap: Gap) {
@@ -283,9 +318,32 @@ mod tests {
             let [missing, late] = continuity.finish();
             let late: Vec<Missing> = late.into_values().collect();
             assert_eq!(missing.len(), 0, "{asked:?} {missing:?}");
-            // Who has not looked at what was before does not know it.
-            let expected = (from == 0).then_some(Missing { intervals: 10, first: 10 });
-            assert_eq!(late, expected.into_iter().collect::<Vec<_>>(), "{asked:?}");
+            assert_eq!(late, [Missing { intervals: 10, first: 10 }], "{asked:?}");
+        }
+    }
+
+    /// A recorder's clock is set back amid a start, so that what follows is dated hours before.
+    #[test]
+    fn a_clock_that_is_set_back_is_named() {
+        for (set, all) in [(50, 100), (3000, 7000)] {
+            let second = 1_000_000;
+            let at =
+                |number: u32| i64::from(number) * second - if number >= set { 18_000 * second } else { 0 };
+            let mut intervals: Vec<Reported> =
+                (0..all).map(|interval| Reported { segment: 1, reported: at(interval), interval }).collect();
+            intervals.sort();
+            let mut continuity = Continuity::of(None);
+            continuity.take("north", intervals);
+            let [missing, late] = continuity.finish();
+            assert!(missing.is_empty(), "{missing:?}");
+            let late: Vec<Missing> = late.into_values().collect();
+            assert_eq!(late, [Missing { intervals: set.into(), first: 0 }]);
+            // In recordings of their own, in the order of their names.
+            let mut continuity = Continuity::of(None);
+            let one = |interval| Reported { segment: 1, reported: at(interval), interval };
+            continuity.take("north", (0..set).map(one));
+            continuity.take("north", (set..all).map(one));
+            assert_eq!(continuity.finish()[1].values().collect::<Vec<_>>(), [&late[0]]);
         }
     }
 

@@ -266,6 +266,8 @@ impl<S: Read + Write, R: Recording> Asker<'_, S, R> {
         let names: BTreeSet<u64> = alike.iter().map(|alike| name(id.halves_of(alike.hash))).collect();
         let foreign = self.times(number, &difference, &alike)?;
         if !has_clocks {
+            // Clocks cut no interval, between whose packets it would show.
+            difference.alike = look_alike(self.hashes(number));
             let sent = self.intervals.packets(number);
             self.sampled = sampled(sent, &foreign);
             // A sample hardly has them, and no packet behind the last one shows that its stamp is wrong.
@@ -610,6 +612,14 @@ fn sampled(sent: &PacketCache, received: &PacketCache) -> Vec<(u64, i64)> {
         sent.sightings().and_then(|mut sightings| sightings.next()).map_or(0, |(_, time)| time.nanoseconds());
     sampled.sort_unstable_by_key(|(sent, _)| since(*sent, first));
     sampled
+}
+
+/// How many of these packets look like others of them.
+fn look_alike(hashes: impl Iterator<Item = u64>) -> u64 {
+    let mut hashes: Vec<u64> = hashes.collect();
+    hashes.sort_unstable();
+    hashes.chunk_by(|one, other| one == other).map(<[u64]>::len).filter(|many| *many > 1).sum::<usize>()
+        as u64
 }
 
 /// From the first packet that the sender has of those that both have seen to the receiver's first one, and so with the last ones: when the sender saw

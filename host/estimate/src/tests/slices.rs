@@ -109,7 +109,7 @@ fn the_bracket_holds_in_every_stream_that_keeps_order() {
             jitter: [0.0, 500.0, 1e5, 1e7][trial / 4 % 4],
             loss: [0.0, 0.01, 0.2, 0.9][trial / 16 % 4],
             burst: [1, 3, 100][trial / 64 % 3],
-            train: [1, 7, 40][trial as usize % 3],
+            train: [1, 7, 40][trial % 3],
         };
         let (sent, received) = path.run(random);
         let Sliced { estimate, slices, singles } = sliced([8, 32, 256][trial % 3], &sent, &received);
