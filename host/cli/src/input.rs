@@ -35,8 +35,8 @@ pub(crate) struct Input {
     beginning: Option<Beginning>,
 }
 
-/// How a file begins, by which it is known to be written anew.
-struct Beginning {
+/// How a file begins, by which it is known to be written anew, or a copy of another.
+pub(crate) struct Beginning {
     path: PathBuf,
     bytes: Vec<u8>,
     length: u64,
@@ -44,12 +44,17 @@ struct Beginning {
 
 impl Beginning {
     /// None of what is no regular file, or cannot be read.
-    fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         // What is read of a pipe is gone.
         let about = fs::metadata(path).ok().filter(Metadata::is_file)?;
         let mut bytes = vec![];
         File::open(path).ok()?.take(1 << 16).read_to_end(&mut bytes).ok()?;
         Some(Beginning { path: path.into(), bytes, length: about.len() })
+    }
+
+    /// Whether two files are as long, and begin with the same bytes.
+    pub(crate) fn is_like(&self, other: &Beginning) -> bool {
+        (self.length, &self.bytes) == (other.length, &other.bytes)
     }
 
     /// Whether the file has other contents by now than it had, but for what was appended.

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::{Input, check_standard_input, is_standard_input, name};
+use crate::input::{Beginning, Input, check_standard_input, is_standard_input, name};
 use clap::{Args, ValueEnum};
 use deltaline_capture::filter::Filter;
 use deltaline_capture::matching::Observations;
@@ -11,8 +11,7 @@ use deltaline_capture::{Direction, Selection, blank_identification};
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::wire::frame::Role;
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -258,16 +257,5 @@ pub(crate) fn remark_on_cut(path: &dyn Display, cut: u64, packets: u64) -> Optio
 /// Whether two files are as long and begin with the same bytes. Times of packets are among these, which two recorders hardly have in common
 /// unless times are coarse.
 fn are_copies(one: &Path, other: &Path) -> bool {
-    const BEGINNING: u64 = 1 << 16;
-    let beginning = |path: &Path| -> io::Result<Option<(u64, Vec<u8>)>> {
-        let about = fs::metadata(path)?;
-        // What is read of a pipe is gone.
-        if !about.is_file() {
-            return Ok(None);
-        }
-        let mut bytes = vec![];
-        File::open(path)?.take(BEGINNING).read_to_end(&mut bytes)?;
-        Ok(Some((about.len(), bytes)))
-    };
-    matches!((beginning(one), beginning(other)), (Ok(Some(one)), Ok(Some(other))) if one == other)
+    Beginning::of(one).zip(Beginning::of(other)).is_some_and(|(one, other)| one.is_like(&other))
 }
