@@ -858,6 +858,7 @@ fn heartbeats_spoil_no_deviation() {
         }
     }
     assert_eq!(overall["lost_ci95"].is_null(), open > 0, "{overall}");
+    assert!(open > 0, "{found}");
 }
 
 /// Half of the packets look like others: of one that was lost, while another one came twice, nothing is seen.

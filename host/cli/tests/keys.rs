@@ -229,6 +229,8 @@ fn a_store_with_the_wrong_key_keeps_its_recordings() {
         (&paths[0].clone().into(), Some(count as u64))
     );
     assert_eq!((output["intervals"].as_u64(), &output["removed"]), (Some(0), &Value::Array(vec![])));
+    run(&["query", &store, "--key", &other])
+        .told(6, &["12 have no right tag", "whose control frames are signed", "leave out --key"]);
     let right = asked(&file);
     let output = right.told(0, &[]).json();
     assert_eq!((output["intervals"].as_u64(), &output["removed"][0]), (Some(6), &paths[0].clone().into()));

@@ -31,7 +31,7 @@
 //!
 //! # Test plan
 //!
-//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage; lost, repeated and
+//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains too; lost, repeated and
 //! reordered boundaries; other people's packets, also one in another's place; other numbers of zeros at the two ends; empty ends, single packets, hostile cells.
 
 mod align;

@@ -8,7 +8,7 @@
 //!
 //! Numbers with some held back, in order, shuffled within a hundred, and with the first ones late; the gap across either edge, over the whole time, and outside
 //! of it; numbers that start over, at nought and where others were missing, and around 2^32; a number that comes again alone; some that come an hour late, in the
-//! time that is asked for and behind it; more gaps than are kept.
+//! time that is asked for and behind it; a recorder's clock that is set back, within a recording and between two; more gaps than are kept.
 
 use crate::table::Row;
 use deltaline_collect::summary::Missing;
@@ -61,7 +61,7 @@ impl From<&Row> for Reported {
 }
 
 /// What is known of all runs and segments.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Continuity {
     asked: Option<Range<i64>>,
     known: BTreeMap<(String, u32), Numbers>,
@@ -143,15 +143,14 @@ impl Numbers {
                 self.latest.saturating_sub(reported),
             );
             self.latest = reported;
-            if let Some((behind, then)) = self.earlier.filter(|(behind, _)| number.wrapping_add(1) == *behind)
-            {
+            if let Some((_, then)) = self.earlier.filter(|(behind, _)| number.wrapping_add(1) == *behind) {
                 // What was taken for another start leads up to what came before it.
                 self.note_late(
                     first,
                     number.wrapping_sub(first).wrapping_add(1),
                     reported.saturating_sub(then),
                 );
-                self.earlier = Some((behind, i64::MAX));
+                self.earlier = None;
             }
             (self.seen, self.place) = (Some([first, number]), Some(place));
         } else if !self.fill(number, reported) {
