@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     });
     let repeated = noticed.repeated.iter().map(|(path, intervals)| {
         format!(
-            "{}: {intervals} of its intervals have come before, with the same numbers, and count once: a copy, a second recorder, or frames that \
+            "{}: {intervals} of its intervals were reported before, with the same numbers, and count there alone: a copy, a second recorder, or frames that \
              somebody has sent again",
             path.display()
         )

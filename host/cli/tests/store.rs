@@ -90,7 +90,7 @@ fn a_store_says_what_read_says_closed_or_not() {
     }
     run(&["store", &store, "--all"]).told(0, &["unauthenticated"]);
     let again = run(&["query", &store, "--json"]);
-    again.told(0, &["lab-20260921T1413", "have come before", "count once"]);
+    again.told(0, &["lab-20260921T1413", "were reported before", "count there alone"]);
     let counted: u64 = again.json()["intervals"]
         .as_array()
         .unwrap()

@@ -2,6 +2,7 @@
 
 use crate::closing::{self, Reading, Recorded};
 use crate::continuity::{Continuity, Place, Reported};
+use crate::repetition::{Repeated, Repetition};
 use crate::table::{Filter, LeftOut, Row, Table};
 use crate::table_file;
 use bytes::Bytes;
@@ -10,7 +11,7 @@ use deltaline_collect::follower::FollowError;
 use deltaline_collect::summary::Missing;
 use parquet::errors::ParquetError;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::panic::{self, AssertUnwindSafe};
@@ -81,7 +82,7 @@ pub struct Work {
     pub open: Vec<PathBuf>,
     /// Recordings whose end is torn, because the program or the machine was ended.
     pub torn: Vec<PathBuf>,
-    /// Control frames, in all recordings that were read, that were left out.
+    /// Control frames, in all recordings that were not closed before, that were left out.
     pub left_out: LeftOut,
     /// Recordings that would have been closed, but have no control frame with a right tag: the key may be the wrong one, and an empty file of numbers
     /// would say that nothing was measured.
@@ -93,7 +94,7 @@ pub struct Work {
 /// What was noticed of intervals that were asked for: what lies in a store more than once, and what is missing in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Noticed {
-    /// Files with intervals that have come before, and how many.
+    /// Files with intervals that were reported before, there or in another file, and how many.
     pub repeated: Vec<(PathBuf, usize)>,
     /// Segments of which recordings of two names, the first two of any, have intervals of the same time that differ: all of them are handed out.
     pub at_once: Vec<(u32, [String; 2])>,
@@ -189,10 +190,11 @@ impl Folder {
             work.starved.extend(starved);
             work.torn.extend(torn.into_iter().filter(|path| !self.is_closed(path)));
             for each in recorded {
-                work.left_out = work.left_out + each.left_out;
+                // Read again for what begins in it: what was left out of it was said when it was closed, and its file says so.
                 if self.is_closed(&each.path) {
                     continue;
                 }
+                work.left_out = work.left_out + each.left_out;
                 if !all && !each.is_settled {
                     work.open.push(each.path);
                     continue;
@@ -262,24 +264,31 @@ impl Folder {
 
     /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
     /// be read, why. An interval that lies in recordings of several names, such as copies or those of two recorders, or comes again because somebody sends
-    /// frames again, is handed out once; it returns what it knows of them. Of one run, the last million are known again.
+    /// frames again, is handed out where it was reported first, be that in front of the time that is asked for; it returns what it knows of them. Of one run, the
+    /// last million are known again.
     pub fn each(
         &self,
         filter: &Filter,
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Noticed {
-        let (mut known, mut noticed) = (KnownIntervals::default(), Noticed::default());
+        let mut noticed = Noticed::default();
         let mut continuity = Continuity::of(filter.reported.clone());
         let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
+        let open: Vec<_> = self.runs.iter().map(|run| self.not_closed(run, &collector)).collect();
+        let mut repetition = Repetition::default();
+        if runs.len() > 1 {
+            let read = open.iter().flatten().flatten();
+            self.first_reports(&mut repetition, filter, read, |error| take(Err(error)));
+        }
         // What is new of a table, and what is to be known of all its intervals' numbers: those that come again say nothing of these.
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
             let run = parts(recording).0;
             table.sort();
             let mut reported: Vec<Reported> = table.rows.iter().map(Reported::from).collect();
-            let Repeated { intervals: repeated, own } = known.take_out_of(&mut table, run, runs.len() > 1);
+            let Repeated { intervals: repeated, own } = repetition.take_out_of(&mut table, run);
             reported.retain(|each| own.binary_search(each).is_err());
             noticed.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
             for Row { segment, reported, interval, .. } in table.rows.iter().filter(|_| runs.len() > 1) {
@@ -323,18 +332,15 @@ impl Folder {
             }
             take(Ok(table));
         }
-        for run in &self.runs {
-            let recorded = match self.open_ones(run, &collector) {
-                Ok(reading) => reading.recorded,
+        for recorded in open {
+            let recorded = match recorded {
+                Ok(recorded) => recorded,
                 Err(error) => {
                     take(Err(error));
                     continue;
                 }
             };
             for Recorded { path, mut table, left_out, .. } in recorded {
-                if self.is_closed(&path) {
-                    continue;
-                }
                 let stem = stem(&path);
                 let run = parts(&stem).0;
                 let before = around.get_mut(run).and_then(|(before, _)| before.take());
@@ -445,6 +451,51 @@ impl Folder {
         closing::read(recordings, passed, collector)
     }
 
+    /// The recordings of a run that are not closed.
+    fn not_closed(
+        &self,
+        run: &[PathBuf],
+        collector: &impl Fn() -> Collector,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let mut recorded = self.open_ones(run, collector)?.recorded;
+        recorded.retain(|each| !self.is_closed(&each.path));
+        Ok(recorded)
+    }
+
+    /// Notes when what is asked for was first reported, in any run, and hands over why what was reported before cannot be read. What cannot be read at all is
+    /// said by who reads it.
+    fn first_reports<'a>(
+        &self,
+        repetition: &mut Repetition,
+        filter: &Filter,
+        open: impl Iterator<Item = &'a Recorded> + Clone,
+        mut failed: impl FnMut(StoreError),
+    ) {
+        let run = |stem: &str| parts(stem).0.to_string();
+        for (recording, Closed { path, .. }) in &self.tables {
+            if let Ok(Loaded { table, .. }) = Loaded::of(path, filter) {
+                repetition.ask(&run(recording), &table.columns, table.rows.iter());
+            }
+        }
+        for Recorded { path, table, .. } in open.clone() {
+            let asked = table.rows.iter().filter(|row| filter.takes(row));
+            repetition.ask(&run(&stem(path)), &table.columns, asked);
+        }
+        let (Some(asked), Some(intervals)) = (&filter.reported, repetition.intervals()) else { return };
+        let before = Filter { reported: Some(i64::MIN..asked.start), ..filter.clone() };
+        for (recording, Closed { path, .. }) in &self.tables {
+            let Ok(bytes) = whole(path) else { continue };
+            match unwinding(|| table_file::read_of(bytes, &before, Some(&intervals))) {
+                Ok(table) => repetition.note(&run(recording), &table.columns, table.rows.iter()),
+                Err(reason) => failed(StoreError::Table { path: path.into(), reason }),
+            }
+        }
+        for Recorded { path, table, .. } in open {
+            let earlier = table.rows.iter().filter(|row| before.takes(row));
+            repetition.note(&run(&stem(path)), &table.columns, earlier);
+        }
+    }
+
     /// What segments had come to in front of a recording, by the newest file of numbers before it that says so.
     fn passed_before(&self, recording: &Path) -> Result<BTreeMap<u32, Passed>, StoreError> {
         let recording = stem(recording);
@@ -470,9 +521,6 @@ const DRAFT_ENDING: &str = ".draft";
 /// Nobody writes a file for so long.
 const ABANDONED: Duration = Duration::from_secs(600);
 
-/// Microseconds that two recorders' clocks are taken to be apart at most.
-const APART: i64 = 10_000_000;
-
 /// Whether any interval of one run was reported between two of another run that follow each other by their numbers. Runs of recorders that take turns are not so.
 /// Both are in order of time.
 fn lie_within(one: &[(i64, u32)], other: &[(i64, u32)]) -> bool {
@@ -481,77 +529,6 @@ fn lie_within(one: &[(i64, u32)], other: &[(i64, u32)]) -> bool {
         let beside = behind.checked_sub(1).and_then(|before| other.get(before)).zip(other.get(behind));
         beside.is_some_and(|((_, before), (_, behind))| before.wrapping_add(1) == *behind)
     })
-}
-
-/// Of a run's own intervals so many are known again at least: a month's are many millions.
-const OWN: usize = 1 << 20;
-
-/// Intervals that were handed out.
-#[derive(Default)]
-struct KnownIntervals {
-    /// Of several runs: the check of an interval's numbers, with the time where that is needed, and a check of the name of the run that it is of.
-    of_runs: HashMap<u64, u64>,
-    /// The checks of the last intervals with a mean, and of those before: a run's own, which only its recorder can have twice.
-    own: [HashSet<u64>; 2],
-}
-
-/// Intervals that were handed out before.
-struct Repeated {
-    /// How many.
-    intervals: usize,
-    /// Those of the same run, in order.
-    own: Vec<Reported>,
-}
-
-impl KnownIntervals {
-    /// Takes the intervals out of a run's table that were handed out before, and says how many. Those without a mean, such as those that lost everything,
-    /// may be alike by chance behind a new start of the points: they are the same only if another run has them and they were reported at about the same
-    /// time, too.
-    fn take_out_of(&mut self, table: &mut Table, run: &str, has_others: bool) -> Repeated {
-        let mean = table.columns.iter().position(|name| name == "mean_ns");
-        let run = xxh3_64(run.as_bytes());
-        // Tables may have other columns, and in another order: each value's check is of its column's name, too.
-        let columns: Vec<u64> = table.columns.iter().map(|name| xxh3_64(name.as_bytes())).collect();
-        let (before, mut of_run) = (table.rows.len(), vec![]);
-        table.rows.retain(|row| {
-            let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
-            let checks = columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
-                number.map(|number| xxh3_64_with_seed(&number.to_le_bytes(), *column))
-            });
-            let check = checks.fold(xxh3_64(own.as_flattened()), u64::wrapping_add);
-            let has_mean = mean.is_some_and(|mean| matches!(row.numbers.get(mean), Some(Some(_))));
-            let then =
-                |step: i64| xxh3_64_with_seed(&(row.reported.div_euclid(APART) + step).to_le_bytes(), check);
-            // Times that are not far apart may lie on either side of a multiple.
-            let [before, own, behind] = if has_mean { [check; 3] } else { [-1, 0, 1].map(then) };
-            let is_of_other = |key| self.of_runs.get(&key).is_some_and(|known| *known != run);
-            if [before, own, behind].into_iter().any(is_of_other) {
-                return false;
-            }
-            if has_mean && !self.is_first(check ^ run) {
-                of_run.push(Reported::from(row));
-                return false;
-            }
-            if has_others {
-                self.of_runs.insert(own, run);
-            }
-            true
-        });
-        of_run.sort_unstable();
-        Repeated { intervals: before - table.rows.len(), own: of_run }
-    }
-
-    /// Whether a run's own interval has not come before.
-    fn is_first(&mut self, check: u64) -> bool {
-        let [last, before] = &mut self.own;
-        if before.contains(&check) || !last.insert(check) {
-            return false;
-        }
-        if last.len() >= OWN {
-            *before = std::mem::take(last);
-        }
-        true
-    }
 }
 
 /// A file of numbers.

@@ -32,6 +32,7 @@
 mod closing;
 mod continuity;
 mod folder;
+mod repetition;
 mod summing;
 mod table;
 pub mod table_file;

@@ -31,6 +31,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Rows of a group at most.
@@ -172,10 +173,19 @@ fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), Par
 /// A file that was not written by [`write()`]. Damaged pages need not be noticed: a [`Folder`](crate::Folder) compares whole files with
 /// the check in their name.
 pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
+    read_of(file, filter, None)
+}
+
+/// As [`read()`]; row groups without any of these intervals' numbers are passed over, too.
+pub(crate) fn read_of(
+    file: Bytes,
+    filter: &Filter,
+    intervals: Option<&RangeInclusive<u32>>,
+) -> Result<Table, ParquetError> {
     let (reader, names) = open(file)?;
     let mut table = Table { columns: names[FIXED.len()..].to_vec(), rows: vec![] };
     for (number, group) in reader.metadata().row_groups().iter().enumerate() {
-        if may_hold(group, filter) {
+        if may_hold(group, filter) && intervals.is_none_or(|numbers| may_be_in(group, 1, numbers)) {
             let rows = rows(reader.get_row_group(number)?.as_ref(), names.len())?;
             table.rows.extend(rows.into_iter().filter(|row| filter.takes(row)));
         }
@@ -268,14 +278,7 @@ pub fn passed(file: Bytes) -> Result<BTreeMap<u32, Passed>, ParquetError> {
 
 /// Whether a group may hold what is asked for, as far as its least and greatest values say.
 fn may_hold(group: &RowGroupMetaData, filter: &Filter) -> bool {
-    let may_be_of = match (filter.segment, group.column(0).statistics()) {
-        (Some(segment), Some(Statistics::Int32(values))) => {
-            let [least, greatest] =
-                [values.min_opt(), values.max_opt()].map(|end| end.map(|end| end.cast_unsigned()));
-            least.is_none_or(|least| least <= segment) && greatest.is_none_or(|greatest| segment <= greatest)
-        }
-        _ => true,
-    };
+    let may_be_of = filter.segment.is_none_or(|segment| may_be_in(group, 0, &(segment..=segment)));
     let may_be_then = match (&filter.reported, group.column(2).statistics()) {
         (Some(range), Some(Statistics::Int64(values))) => {
             values.min_opt().is_none_or(|least| *least < range.end)
@@ -284,6 +287,15 @@ fn may_hold(group: &RowGroupMetaData, filter: &Filter) -> bool {
         _ => true,
     };
     may_be_of && may_be_then
+}
+
+/// Whether the column at this place, of unsigned numbers, may have any of these.
+fn may_be_in(group: &RowGroupMetaData, place: usize, numbers: &RangeInclusive<u32>) -> bool {
+    let Some(Statistics::Int32(values)) = group.column(place).statistics() else { return true };
+    let [least, greatest] =
+        [values.min_opt(), values.max_opt()].map(|end| end.map(|end| end.cast_unsigned()));
+    least.is_none_or(|least| least <= *numbers.end())
+        && greatest.is_none_or(|greatest| *numbers.start() <= greatest)
 }
 
 fn rows(group: &dyn RowGroupReader, columns: usize) -> Result<Vec<Row>, ParquetError> {

@@ -419,6 +419,63 @@ fn frames_that_are_left_out_are_named() {
             assert_eq!(left_out, expected.into_iter().collect::<Vec<_>>(), "{closes} {from}");
         }
     }
+    // What was closed is read again with the next recording, and has been said.
+    let folder = TempDir::new().unwrap();
+    for (number, part) in [&frames[..40], &frames[40..]].into_iter().enumerate() {
+        fs::write(name(folder.path(), number), recording(part)).unwrap();
+        let work = Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
+        assert_eq!((work.closed.len(), work.left_out.corrupted), (1, if number == 0 { 3 } else { 0 }));
+    }
+}
+
+/// Recorders whose clocks are apart, and somebody who sends all frames again two hours later to one of another name: times that lie side by side hold each interval
+/// once, with a mean or without one, and that of the replay none, whichever name comes first.
+#[test]
+fn times_side_by_side_hold_each_interval_once() {
+    let all = frames(120);
+    let later =
+        |by: u64| all.iter().map(|(time, frame)| (time + by, frame.clone())).collect::<Vec<(u64, Vec<u8>)>>();
+    let microseconds = |time: u64| (time / 1000) as i64;
+    for (other, by) in [("south", 12_345), ("alpha", 12_345), ("south", 3 * SECOND), ("alpha", 7200 * SECOND)]
+    {
+        let folder = TempDir::new().unwrap();
+        for (number, part) in all.chunks(100).enumerate() {
+            fs::write(name(folder.path(), number), recording(part)).unwrap();
+        }
+        let expected = everything(folder.path());
+        for (number, part) in later(by).chunks(130).enumerate() {
+            let path = folder.path().join(format!("{other}-20260123T1{number}0000.000000Z.pcapng"));
+            fs::write(path, recording(part)).unwrap();
+        }
+        for closes in [false, true] {
+            let mut opened = Folder::open(folder.path()).unwrap();
+            if closes {
+                opened.close(true, Collector::default).unwrap();
+            }
+            let of = |reported| {
+                let mut rows = vec![];
+                let filter = Filter { reported: Some(reported), ..Filter::default() };
+                let noticed =
+                    opened.each(&filter, Collector::default, |table| rows.extend(table.unwrap().rows));
+                let repeated = noticed.repeated.iter().map(|(_, intervals)| intervals).sum::<usize>();
+                (rows.into_iter().map(|row| row.interval).collect::<Vec<u32>>(), repeated)
+            };
+            for cut in [0, 1, 17, 60, 100, 119, 125] {
+                let cut = microseconds(BEGINNING + cut * SECOND + SECOND / 2);
+                let end = microseconds(BEGINNING + 3600 * SECOND);
+                let [(mut both, _), (behind, _)] = [of(i64::MIN..cut), of(cut..end)];
+                both.extend(behind);
+                both.sort_unstable();
+                let once: Vec<u32> = expected.rows.iter().map(|row| row.interval).collect();
+                assert_eq!(both, once, "{other} {by} {closes} {cut}");
+            }
+            if by > 3600 * SECOND {
+                let (rows, repeated) = of(microseconds(BEGINNING + 3600 * SECOND)..i64::MAX);
+                // Those without a mean may be alike by chance.
+                assert!(rows.len() <= 2 && repeated >= 118, "{} {repeated}", rows.len());
+            }
+        }
+    }
 }
 
 /// A file of numbers that was copied, or moved, under the name of a later hour, where it would count twice or take a recording's place.

@@ -1,0 +1,160 @@
+//! Repetition: intervals that lie in a store more than once.
+//!
+//! Copies of recordings, a second recorder, and somebody who sends control frames again make an interval's numbers come twice. It counts where it was reported
+//! first, and nowhere else: what is sent again comes later, and two times that lie side by side then share no interval. So what was reported in front of the time that is asked for
+//! matters too.
+//!
+//! # Test plan
+//!
+//! `tests/folder.rs`: copies, second recorders with clocks apart, and replays into a recording of another name, hours later; all of it, in times that lie side by side, and
+//! where the first report lies outside of the time that is asked for; intervals without a mean; frames sent again within one recording.
+
+use crate::continuity::Reported;
+use crate::table::{Row, Table};
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// Microseconds that two recorders' clocks are taken to be apart at most.
+const APART: i64 = 10_000_000;
+
+/// Of a run's own intervals so many are known again at least: a month's are many millions.
+const OWN: usize = 1 << 20;
+
+/// What is known of intervals that come again.
+#[derive(Default)]
+pub(crate) struct Repetition {
+    /// Of several runs: the first report of each interval that is asked for, by the check of its numbers.
+    first: HashMap<u64, Report>,
+    /// The least and the greatest of their numbers.
+    intervals: Option<[u32; 2]>,
+    /// The checks of the last intervals with a mean, and of those before: a run's own, which only its recorder can have twice.
+    own: [HashSet<u64>; 2],
+}
+
+/// When an interval was reported, and a check of the name of the run that says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Report {
+    reported: i64,
+    run: u64,
+}
+
+impl Report {
+    fn of(run: &str, row: &Row) -> Self {
+        Report { reported: row.reported, run: xxh3_64(run.as_bytes()) }
+    }
+}
+
+/// Intervals that are not handed out, as they were reported before.
+pub(crate) struct Repeated {
+    /// How many.
+    pub(crate) intervals: usize,
+    /// Those of the same run, in order.
+    pub(crate) own: Vec<Reported>,
+}
+
+impl Repetition {
+    /// Notes intervals that are asked for, of one of several runs.
+    pub(crate) fn ask<'a>(&mut self, run: &str, columns: &[String], rows: impl Iterator<Item = &'a Row>) {
+        let checks = Checks::of(columns);
+        for row in rows {
+            let report = Report::of(run, row);
+            let first = self.first.entry(checks.of_row(row).own()).or_insert(report);
+            *first = report.min(*first);
+            let [least, greatest] = self.intervals.unwrap_or([row.interval; 2]);
+            self.intervals = Some([least.min(row.interval), greatest.max(row.interval)]);
+        }
+    }
+
+    /// The numbers of what is asked for.
+    pub(crate) fn intervals(&self) -> Option<RangeInclusive<u32>> {
+        self.intervals.map(|[least, greatest]| least..=greatest)
+    }
+
+    /// Notes intervals that are not asked for, if they are the same ones.
+    pub(crate) fn note<'a>(&mut self, run: &str, columns: &[String], rows: impl Iterator<Item = &'a Row>) {
+        let checks = Checks::of(columns);
+        for row in rows {
+            let check = checks.of_row(row);
+            if check.near.iter().any(|near| self.first.contains_key(near)) {
+                let report = Report::of(run, row);
+                let first = self.first.entry(check.own()).or_insert(report);
+                *first = report.min(*first);
+            }
+        }
+    }
+
+    /// Takes the intervals out of a run's table that were reported before, and says how many.
+    pub(crate) fn take_out_of(&mut self, table: &mut Table, run: &str) -> Repeated {
+        let checks = Checks::of(&table.columns);
+        let (before, mut of_run) = (table.rows.len(), vec![]);
+        table.rows.retain(|row| {
+            let (check, report) = (checks.of_row(row), Report::of(run, row));
+            let mut firsts = check.near.iter().filter_map(|near| self.first.get(near));
+            if firsts.any(|first| first.run != report.run && *first < report) {
+                return false;
+            }
+            if check.has_mean && !self.is_first_of_run(check.own() ^ report.run) {
+                of_run.push(Reported::from(row));
+                return false;
+            }
+            true
+        });
+        of_run.sort_unstable();
+        Repeated { intervals: before - table.rows.len(), own: of_run }
+    }
+
+    /// Whether a run's own interval has not come before.
+    fn is_first_of_run(&mut self, check: u64) -> bool {
+        let [last, before] = &mut self.own;
+        if before.contains(&check) || !last.insert(check) {
+            return false;
+        }
+        if last.len() >= OWN {
+            *before = std::mem::take(last);
+        }
+        true
+    }
+}
+
+/// What makes checks of a table's rows. Tables may have other columns, and in another order: each value's check is of its column's name, too.
+struct Checks {
+    columns: Vec<u64>,
+    mean: Option<usize>,
+}
+
+/// What stands for an interval's numbers. Those without a mean, such as those that lost everything, may be alike by chance behind a new start of the points:
+/// they are the same only if they were reported at about the same time, too.
+struct Check {
+    has_mean: bool,
+    /// Where the same interval is found: times that are not far apart may lie on either side of a multiple.
+    near: [u64; 3],
+}
+
+impl Check {
+    fn own(&self) -> u64 {
+        self.near[1]
+    }
+}
+
+impl Checks {
+    fn of(columns: &[String]) -> Self {
+        Checks {
+            columns: columns.iter().map(|name| xxh3_64(name.as_bytes())).collect(),
+            mean: columns.iter().position(|name| name == "mean_ns"),
+        }
+    }
+
+    fn of_row(&self, row: &Row) -> Check {
+        let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
+        let checks = self.columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
+            number.map(|number| xxh3_64_with_seed(&number.to_le_bytes(), *column))
+        });
+        let check = checks.fold(xxh3_64(own.as_flattened()), u64::wrapping_add);
+        let has_mean = self.mean.is_some_and(|mean| matches!(row.numbers.get(mean), Some(Some(_))));
+        let then =
+            |step: i64| xxh3_64_with_seed(&(row.reported.div_euclid(APART) + step).to_le_bytes(), check);
+        let near = if has_mean { [check; 3] } else { [-1, 0, 1].map(then) };
+        Check { has_mean, near }
+    }
+}
