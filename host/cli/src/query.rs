@@ -11,12 +11,12 @@ use crate::progress::working;
 use crate::report::{self, duration, or_none};
 use crate::show::json::Schema;
 use crate::show::value::value;
-use crate::store::{Believed, failure};
+use crate::store::{Believed, failure, passed_over};
 use clap::Args;
 use deltaline_collect::summary::Missing;
 use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{DEVIATION, Definition, LOST, MEAN, Number, P99, Quantity, SENT};
-use deltaline_store::{Filter, Folder, Row, Summing, Sums, Table};
+use deltaline_store::{Filter, Folder, Row, StoreError, Summing, Sums, Table};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::path::PathBuf;
@@ -66,8 +66,10 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     // What cannot be read is left out with its reason.
     let (mut exit, mut warnings) = (Exit::Done, vec![]);
     let mut left_out = |error| {
+        let counts_in_front = matches!(error, StoreError::Recording { .. });
         let failure = failure(folder, error);
-        warnings.push(format!("{}; its intervals are left out", failure.message));
+        let rest = if counts_in_front { "" } else { "; its intervals are left out" };
+        warnings.push(failure.message + rest);
         exit = failure.exit;
     };
     let noticed;
@@ -87,6 +89,8 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         (if *json { Shown::Sums(output) } else { Shown::Text(table_of_sums(&sums)) }, sums.is_empty())
     } else {
         let mut whole = Table::default();
+        // As in the files, whether recordings are closed or not.
+        whole.have_all_columns();
         let take = |table| match table {
             Ok(table) => whole.append(table),
             Err(error) => left_out(error),
@@ -112,7 +116,7 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     });
     let missing = noticed.missing.iter().map(|((run, segment), missing)| {
         format!(
-            "recording {run}, segment {segment}: {missing}; packets that were lost in them are in no number"
+            "recording {run}, segment {segment}: {missing}; packets that were lost in them are in no number, unless another recording of the segment has them"
         )
     });
     let late = noticed.late.iter().map(|((run, segment), Missing { intervals, first })| {
@@ -124,7 +128,8 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     let left_out = noticed.left_out.iter().map(|(path, left_out)| {
         format!("{}: {left_out}: they were left out, and what they said is in no number", path.display())
     });
-    warnings.extend(at_once.chain(repeated).chain(missing).chain(late).chain(left_out));
+    let passed_over = noticed.passed_over.iter().map(|path| passed_over(path));
+    warnings.extend(at_once.chain(repeated).chain(missing).chain(late).chain(left_out).chain(passed_over));
     warnings.iter().for_each(|warning| report::say(warning));
     believed.mention_forgery();
     match text {

@@ -355,7 +355,9 @@ impl Printer<'_> {
     fn settled(&mut self, happening: &Happening, has_truth: bool) -> Result<(), Failure> {
         if let Happening::NotRecorded(reason) = happening {
             self.exit = Exit::gravest([self.exit, Exit::Output]);
-            report::say(&format!("--record: cannot be written further: {reason}; check the free space"));
+            report::say(&format!(
+                "--record: cannot be written further: {reason}; check the free space, the file and its folder"
+            ));
             return self.line(&Line::NotRecorded { reason: reason.clone() });
         }
         if !self.wants_intervals() {

@@ -87,6 +87,8 @@ struct Output {
     removed: Vec<String>,
     open: Vec<String>,
     torn: Vec<String>,
+    damaged: Vec<String>,
+    passed_over: Vec<String>,
     corrupted: u64,
     replayed: u64,
     unauthentic: u64,
@@ -124,6 +126,8 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         removed: names(&work.removed),
         open: names(&work.open),
         torn: names(&work.torn),
+        damaged: work.damaged.iter().map(|(path, _)| path.display().to_string()).collect(),
+        passed_over: names(&work.passed_over),
         corrupted: work.left_out.corrupted,
         replayed: work.left_out.replayed,
         unauthentic: work.left_out.unauthentic,
@@ -138,6 +142,12 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
             "{torn}: its end is torn, as when a program is killed while it writes: what is whole is taken"
         ));
     }
+    for (path, reason) in work.damaged {
+        let failure = failed(StoreError::Recording { path, reason });
+        report::say(&failure.message);
+        exit = Exit::gravest([exit, failure.exit]);
+    }
+    work.passed_over.iter().for_each(|path| report::say(&passed_over(path)));
     for distrusted in &output.distrusted {
         report::say(&format!(
             "{distrusted}: none of its control frames has a right tag: it is not closed, and is kept; name the file with the key that signed them with --key, \
@@ -169,7 +179,16 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         ))?;
     }
     let is_whole = output.starved.is_empty() && work.distrusted.is_empty();
-    Ok(if is_whole { exit } else { Exit::Void })
+    Ok(if is_whole { exit } else { Exit::gravest([exit, Exit::Void]) })
+}
+
+/// What is to be said of what is no recording any more.
+pub(crate) fn passed_over(path: &Path) -> String {
+    format!(
+        "{}: is passed over, as its name does not end in .pcapng: what it may have recorded is in no number; give it that ending, also if it is compressed, or move it out \
+         of the folder",
+        path.display()
+    )
 }
 
 /// What is wrong with a store, by exit code.
@@ -178,6 +197,7 @@ pub(crate) fn failure(folder: &Path, error: StoreError) -> Failure {
         StoreError::Follow(error) => error_at(&folder.display().to_string(), error),
         StoreError::Output { .. } => Failure::new(Exit::Output, error),
         StoreError::Io { .. }
+        | StoreError::Recording { .. }
         | StoreError::Table { .. }
         | StoreError::Damaged { .. }
         | StoreError::NoFile { .. } => Failure::new(Exit::Input, error),

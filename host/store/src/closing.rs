@@ -26,6 +26,8 @@ pub(crate) struct Recorded {
     pub(crate) is_settled: bool,
     /// Whether it has control frames, and none with a right tag, where they must be signed: it is not known what it holds.
     pub(crate) is_unauthentic: bool,
+    /// Why it could not be read to its end.
+    pub(crate) damage: Option<String>,
 }
 
 /// What recordings that follow each other hold.
@@ -83,9 +85,12 @@ pub(crate) fn read(
         take(&happenings, &beginnings, &mut parts);
     }
     let elapsed = follower.elapsed();
-    let torn = match follower.source() {
-        Source::Recording(recording) => recording.torn().to_vec(),
-        Source::Serial(_) | Source::Interface(_) => vec![],
+    let (torn, damaged) = match follower.source() {
+        Source::Recording(recording) => {
+            let damaged = recording.damaged().iter().map(|(path, reason)| (path.clone(), reason.to_string()));
+            (recording.torn().to_vec(), damaged.collect())
+        }
+        Source::Serial(_) | Source::Interface(_) => (vec![], BTreeMap::new()),
     };
     let before = follower.counts();
     let (happenings, counts) = follower.finish();
@@ -110,6 +115,7 @@ pub(crate) fn read(
             left_out: part.left_out,
             is_settled,
             is_unauthentic,
+            damage: damaged.get(path).cloned(),
         }
     });
     Ok(Reading { recorded: recorded.collect(), torn, starved })

@@ -64,7 +64,17 @@ pub enum StoreError {
         /// Its name.
         path: PathBuf,
     },
-    /// A recording cannot be read.
+    /// A recording cannot be read to its end.
+    #[error(
+        "{reason}; its intervals in front of that count; move it out of the folder if it cannot be mended, as it is not closed"
+    )]
+    Recording {
+        /// The recording.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Recordings cannot be followed.
     #[error(transparent)]
     Follow(FollowError),
 }
@@ -82,6 +92,10 @@ pub struct Work {
     pub open: Vec<PathBuf>,
     /// Recordings whose end is torn, because the program or the machine was ended.
     pub torn: Vec<PathBuf>,
+    /// Recordings that cannot be read to their end, and why: they are not closed.
+    pub damaged: Vec<(PathBuf, String)>,
+    /// What by its name was a recording, and is none any more, such as one that was compressed.
+    pub passed_over: Vec<PathBuf>,
     /// Control frames, in all recordings that were not closed before, that were left out.
     pub left_out: LeftOut,
     /// Recordings that would have been closed, but have no control frame with a right tag: the key may be the wrong one, and an empty file of numbers
@@ -104,6 +118,8 @@ pub struct Noticed {
     pub late: BTreeMap<(String, u32), Missing>,
     /// Recordings of which control frames were left out, or their files of numbers.
     pub left_out: Vec<(PathBuf, LeftOut)>,
+    /// What by its name was a recording, and is none any more, such as one that was compressed.
+    pub passed_over: Vec<PathBuf>,
 }
 
 /// A store's folder.
@@ -116,6 +132,8 @@ pub struct Folder {
     tables: BTreeMap<String, Closed>,
     /// Those of recordings that have been written to since: they count as open, and these go when they are closed again.
     outdated: BTreeMap<String, PathBuf>,
+    /// What has something behind a recording's ending.
+    passed_over: Vec<PathBuf>,
 }
 
 /// The file of numbers of a recording.
@@ -136,6 +154,7 @@ impl Folder {
         let failed = |reason| StoreError::Io { path: path.into(), reason };
         let mut runs: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
         let (mut tables, mut outdated) = (BTreeMap::<String, Closed>::new(), BTreeMap::new());
+        let mut passed_over = vec![];
         for entry in fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             let stem = stem(&file);
@@ -154,6 +173,7 @@ impl Folder {
                     };
                     outdated.extend(older.map(|older| (recording.to_string(), older.path)));
                 }
+                _ if stem.contains(".pcapng") => passed_over.push(file),
                 _ => {}
             }
         }
@@ -161,7 +181,8 @@ impl Folder {
             files.sort();
             files.into_iter().map(|(.., file)| file).collect()
         });
-        let mut folder = Folder { path: path.into(), runs: runs.collect(), tables, outdated };
+        let mut folder = Folder { path: path.into(), runs: runs.collect(), tables, outdated, passed_over };
+        folder.passed_over.sort();
         for recording in folder.runs.concat() {
             let stem = stem(&recording);
             let length = length(&recording)?;
@@ -184,7 +205,7 @@ impl Folder {
     /// [`StoreError`]; what was closed before stays.
     pub fn close(&mut self, all: bool, collector: impl Fn() -> Collector) -> Result<Work, StoreError> {
         self.remove_drafts();
-        let mut work = Work::default();
+        let mut work = Work { passed_over: self.passed_over.clone(), ..Work::default() };
         for run in self.runs.clone() {
             let Reading { recorded, torn, starved } = self.open_ones(&run, &collector)?;
             work.starved.extend(starved);
@@ -195,6 +216,10 @@ impl Folder {
                     continue;
                 }
                 work.left_out = work.left_out + each.left_out;
+                if let Some(reason) = each.damage {
+                    work.damaged.push((each.path, reason));
+                    continue;
+                }
                 if !all && !each.is_settled {
                     work.open.push(each.path);
                     continue;
@@ -272,7 +297,7 @@ impl Folder {
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Noticed {
-        let mut noticed = Noticed::default();
+        let mut noticed = Noticed { passed_over: self.passed_over.clone(), ..Noticed::default() };
         let mut continuity = Continuity::of(filter.reported.clone());
         let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
@@ -340,7 +365,10 @@ impl Folder {
                     continue;
                 }
             };
-            for Recorded { path, mut table, left_out, .. } in recorded {
+            for Recorded { path, mut table, left_out, damage, .. } in recorded {
+                if let Some(reason) = damage {
+                    take(Err(StoreError::Recording { path: path.clone(), reason }));
+                }
                 let stem = stem(&path);
                 let run = parts(&stem).0;
                 let before = around.get_mut(run).and_then(|(before, _)| before.take());
@@ -407,11 +435,12 @@ impl Folder {
         &mut self,
         name: &str,
         length: u64,
-        table: Table,
+        mut table: Table,
         passed: &BTreeMap<u32, Passed>,
         left_out: LeftOut,
     ) -> Result<(), StoreError> {
         let failed = |reason| StoreError::Output { path: self.path.join(name), reason };
+        table.have_all_columns();
         let mut bytes = vec![];
         table_file::write(table, passed, left_out, &mut bytes)
             .map_err(|reason| StoreError::Table { path: self.path.join(name), reason })?;

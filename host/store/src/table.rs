@@ -1,12 +1,61 @@
 //! Intervals as rows, and their numbers as columns.
 
 use deltaline_collect::summary::IntervalFigures;
-use deltaline_estimate::quantity::{Number, Quantity};
+use deltaline_estimate::quantity::{
+    BRACKET, DEVIATION, Definition, EXACT_DELAYS, GREATEST, LEAST, LOST, MEAN, MEDIAN, NET, Number, P90, P99,
+    PAPER_DEVIATION, Quantity, RECEIVED, SAMPLES, SENT, SURPLUS,
+};
 use std::fmt;
 use std::ops::{Add, Range};
 
 /// The number that intervals have whose clocks are doubtful, 1.
 pub(crate) const CLOCK_DOUBTED: &str = "clock_doubted";
+
+/// What is known of an interval at the most, where all packets are counted in rows and cells.
+static COLUMNS: [Column; 16] = [
+    Column::Number(&SENT),
+    Column::Number(&RECEIVED),
+    Column::Ranged(&LOST),
+    Column::Ranged(&SURPLUS),
+    Column::Number(&NET),
+    Column::Number(&SAMPLES),
+    Column::Ranged(&MEAN),
+    Column::Bounds(&BRACKET),
+    Column::Number(&DEVIATION),
+    Column::Number(&PAPER_DEVIATION),
+    Column::Number(&EXACT_DELAYS),
+    Column::Ranged(&MEDIAN),
+    Column::Ranged(&P90),
+    Column::Ranged(&P99),
+    Column::Number(&LEAST),
+    Column::Number(&GREATEST),
+];
+
+/// What of a quantity has columns.
+enum Column {
+    /// Its number.
+    Number(&'static Definition),
+    /// Both ends of what it lies between.
+    Bounds(&'static Definition),
+    /// Its number, and both ends of its 95 % interval.
+    Ranged(&'static Definition),
+}
+
+impl Column {
+    fn names(&self) -> Vec<String> {
+        match self {
+            Column::Number(what) => vec![what.key()],
+            Column::Bounds(what) => ends(what).to_vec(),
+            Column::Ranged(what) => [vec![what.key()], ends(what).to_vec()].concat(),
+        }
+    }
+}
+
+/// The names of both ends of a quantity's interval.
+fn ends(what: &Definition) -> [String; 2] {
+    let key = what.range_key();
+    ["low", "high"].map(|end| format!("{key}_{end}"))
+}
 
 /// Which rows are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,6 +189,14 @@ impl Table {
         true
     }
 
+    /// Has the columns of an interval of which everything is known, in their order, so that programs that read many files find them in each.
+    pub fn have_all_columns(&mut self) {
+        let others = std::mem::take(self);
+        self.columns =
+            COLUMNS.iter().flat_map(|column| column.names()).chain([CLOCK_DOUBTED.into()]).collect();
+        self.append(others);
+    }
+
     /// Appends another table's rows.
     pub fn append(&mut self, other: Table) {
         let places: Vec<usize> = other.columns.into_iter().map(|name| self.column(name)).collect();
@@ -182,9 +239,7 @@ fn numbers(quantity: &Quantity) -> Vec<(String, i64)> {
         numbers.push((quantity.what.key(), whole(value)));
     }
     if let Some(Ok([low, high])) = quantity.range {
-        let key = quantity.what.range_key();
-        numbers.push((format!("{key}_low"), low.floor() as i64));
-        numbers.push((format!("{key}_high"), high.ceil() as i64));
+        numbers.extend(ends(quantity.what).into_iter().zip([low.floor() as i64, high.ceil() as i64]));
     }
     numbers
 }

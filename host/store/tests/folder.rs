@@ -9,7 +9,7 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Role;
-use deltaline_store::{Filter, Folder, LeftOut, Row, StoreError, Table};
+use deltaline_store::{Filter, Folder, LeftOut, Row, StoreError, Table, table_file};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
@@ -732,4 +732,90 @@ fn a_clock_that_is_set_back_loses_no_interval() {
         }
         assert!(closed >= 3, "{closed}");
     }
+}
+
+/// One recording of a run of three has bytes cut out of its middle, or begins with others: what lies in front of that counts, and so do all other recordings, which are
+/// closed.
+#[test]
+fn a_damaged_recording_costs_no_other_one() {
+    let frames = frames(90);
+    let parts: Vec<Vec<u8>> = frames.chunks(frames.len() / 3).map(recording).collect();
+    let other = recording(&frames_of(9, 20, None));
+    let folder = TempDir::new().unwrap();
+    parts.iter().enumerate().for_each(|(number, part)| fs::write(name(folder.path(), number), part).unwrap());
+    let whole: BTreeMap<u32, _> =
+        named(&everything(folder.path())).into_iter().map(|(row, numbers)| (row.interval, numbers)).collect();
+    for (cut, least) in [(parts[1].len() / 2..parts[1].len() / 2 + 500, 70), (0..30, 58)] {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("zulu-20260123T120000.000000Z.pcapng"), &other).unwrap();
+        for (number, mut part) in parts.clone().into_iter().enumerate() {
+            if number == 1 {
+                part.drain(cut.clone());
+            }
+            fs::write(name(folder.path(), number), part).unwrap();
+        }
+        for closes in [false, true] {
+            let mut opened = Folder::open(folder.path()).unwrap();
+            if closes {
+                let work = opened.close(true, Collector::default).unwrap();
+                let damaged: Vec<_> = work.damaged.iter().map(|(path, _)| path.clone()).collect();
+                assert_eq!((work.closed.len(), damaged), (3, vec![name(folder.path(), 1)]));
+                // It is still there, and the one in front of it, in which its first interval began.
+                assert!(removed(&opened, 0).is_empty());
+            }
+            let (mut rows, mut errors) = (vec![], vec![]);
+            opened.each(&Filter::default(), Collector::default, |table| match table {
+                Ok(table) => rows.extend(named(&table)),
+                Err(error) => errors.push(error),
+            });
+            assert!(
+                matches!(&errors[..], [StoreError::Recording { path, .. }] if *path == name(folder.path(), 1))
+            );
+            let of = |segment| rows.iter().filter(move |(row, _)| row.segment == segment);
+            assert_eq!(of(9).count(), 20);
+            let sound: Vec<_> = of(0).filter(|(_, numbers)| numbers.contains_key("sent")).collect();
+            assert!(sound.iter().all(|(row, numbers)| whole[&row.interval] == *numbers), "{cut:?}");
+            assert!((least..90).contains(&sound.len()), "{cut:?}: {}", sound.len());
+        }
+    }
+}
+
+/// A recording of one end alone, whose intervals are all void, and one of which all is known: programs that read all files find the same columns in each.
+#[test]
+fn all_files_of_numbers_have_the_same_columns() {
+    let frames = frames(40);
+    let folder = TempDir::new().unwrap();
+    let void: Vec<_> = frames.iter().step_by(2).cloned().collect();
+    for (number, part) in [&void[..10], &frames[20..]].into_iter().enumerate() {
+        fs::write(name(folder.path(), number), recording(part)).unwrap();
+    }
+    Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
+    let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "parquet"));
+    let tables: Vec<Table> = files
+        .map(|path| table_file::read(fs::read(path).unwrap().into(), &Filter::default()).unwrap())
+        .collect();
+    let [one, other] = &tables[..] else { panic!("{} files", tables.len()) };
+    assert_eq!(one.columns, other.columns);
+    let means =
+        |table: &Table| table.rows.iter().filter(|row| table.number(row, "mean_ns").is_some()).count();
+    let [least, most] = [means(one).min(means(other)), means(one).max(means(other))];
+    assert!(least == 0 && most > 20, "{least} {most}");
+    // None has one that the others lack, in an order of its own.
+    let known = ["sent", "received", "lost", "lost_ci95_low", "lost_ci95_high"];
+    assert_eq!(one.columns[..5], known);
+}
+
+/// A recording that somebody compressed under another name.
+#[test]
+fn what_is_no_recording_any_more_is_named() {
+    let folder = TempDir::new().unwrap();
+    let compressed = folder.path().join("north-20260123T090000.000000Z.pcapng.gz");
+    fs::write(&compressed, "compressed").unwrap();
+    fs::write(folder.path().join("notes.txt"), "of somebody").unwrap();
+    fs::write(name(folder.path(), 0), recording(&frames(10))).unwrap();
+    let mut opened = Folder::open(folder.path()).unwrap();
+    let noticed = opened.each(&Filter::default(), Collector::default, |_| ());
+    assert_eq!(noticed.passed_over, std::slice::from_ref(&compressed));
+    assert_eq!(opened.close(true, Collector::default).unwrap().passed_over, [compressed]);
 }

@@ -6,16 +6,17 @@
 //! the time of day was set back: then a file is called after the microsecond behind the newest name that is there. How long is measured by
 //! a clock that does not step.
 //!
-//! What has been written when [`Recorder::sync`] returns is on the disk. A write that fails ends the file; with a period, the
-//! next one is tried when it is due.
+//! What has been written when [`Recorder::sync`] returns is on the disk. A write that fails ends the file, and so does somebody who removes it or cuts it; with a
+//! period, the next one is tried when it is due.
 //!
 //! # Test plan
 //!
-//! Names of files, whose order is that of their contents, behind a clock that was set back, too; nothing is overwritten; a folder that vanishes and comes back. The program's
+//! Names of files, whose order is that of their contents, behind a clock that was set back, too; nothing is overwritten; a folder that vanishes and comes back; a file that is removed, cut, or moved within
+//! its folder. The program's
 //! tests (`host/cli/tests/record.rs`): killed at random moments, a full disk, what other programs read.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
@@ -32,6 +33,8 @@ pub(super) struct Recorder {
     /// None after a failure.
     file: Option<File>,
     begun: Instant,
+    /// Bytes that were written into the file.
+    length: u64,
     /// Written, but maybe not on the disk.
     is_pending: bool,
     failure: Option<io::Error>,
@@ -46,6 +49,7 @@ impl Recorder {
             beginning,
             file: None,
             begun: Instant::now(),
+            length: 0,
             is_pending: false,
             failure: None,
         };
@@ -58,6 +62,7 @@ impl Recorder {
         if let Some(file) = &mut self.file {
             self.is_pending = true;
             let result = file.write_all(bytes);
+            self.length = self.length.saturating_add(bytes.len() as u64);
             self.check(result);
         }
     }
@@ -65,7 +70,7 @@ impl Recorder {
     /// Waits until all that was written is on the disk; then it is time for a new file, if one is due.
     pub(super) fn sync(&mut self) {
         if let Some(file) = self.file.as_ref().filter(|_| self.is_pending) {
-            let result = file.sync_data();
+            let result = file.sync_data().and_then(|()| self.still_there(file));
             self.is_pending = false;
             self.check(result);
         }
@@ -80,6 +85,17 @@ impl Recorder {
         self.failure.take()
     }
 
+    /// Whether what was written can be found again.
+    fn still_there(&self, file: &File) -> io::Result<()> {
+        let about = file.metadata()?;
+        let is_removed = links(&about) == 0;
+        if is_removed || about.len() != self.length {
+            let what = if is_removed { "removed" } else { "cut, or written to by another program," };
+            return Err(io::Error::other(format!("the file was {what} while it was recorded into")));
+        }
+        Ok(())
+    }
+
     fn check(&mut self, result: io::Result<()>) {
         if let Err(reason) = result {
             self.file = None;
@@ -90,10 +106,11 @@ impl Recorder {
     fn begin(&mut self) -> io::Result<()> {
         self.begun = Instant::now();
         let mut file = match self.period {
-            None => File::create_new(&self.path)?,
+            None => create_new(&self.path)?,
             Some(_) => self.create_named(SystemTime::now())?,
         };
         file.write_all(&self.beginning)?;
+        self.length = self.beginning.len() as u64;
         file.sync_all()?;
         // The name is on the disk when the folder is; not every file system lets a folder be synchronised.
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
@@ -107,7 +124,7 @@ impl Recorder {
             let moment = humantime::format_rfc3339_micros(behind.map_or(now, |behind| behind.max(now)));
             let moment = moment.to_string().replace(['-', ':'], "");
             let (beginning, ending) = self.name();
-            match File::create_new(self.path.with_file_name(format!("{beginning}{moment}{ending}"))) {
+            match create_new(&self.path.with_file_name(format!("{beginning}{moment}{ending}"))) {
                 Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
                 result => return result,
             }
@@ -137,6 +154,22 @@ impl Recorder {
         }
         Ok(newest)
     }
+}
+
+/// A file whose end is written to wherever that is, so that one that is cut gets shorter and no hole.
+fn create_new(path: &Path) -> io::Result<File> {
+    File::options().append(true).create_new(true).open(path)
+}
+
+/// How many names a file has.
+#[cfg(unix)]
+fn links(about: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(about)
+}
+
+#[cfg(not(unix))]
+fn links(_: &Metadata) -> u64 {
+    1
 }
 
 /// The moment that a text begins with, as names have it, such as `20260123T070000.000000Z`.
@@ -214,6 +247,30 @@ mod tests {
         assert!(recorder.take_failure().is_none());
         let contents: Vec<String> = files(folder.path()).into_iter().map(|(_, text)| text).collect();
         assert_eq!(contents, ["~one ", "~two ", "~three ", "~"]);
+    }
+
+    /// Somebody removes the file, cuts it, or makes it longer: what was in it is no longer there, or in its place. Under another name it still is.
+    #[test]
+    fn a_file_that_is_not_what_was_written_ends() {
+        type Meddling = fn(&Path);
+        let meddling: [(Meddling, bool); 4] = [
+            (|path| fs::remove_file(path).unwrap(), true),
+            (|path| fs::write(path, "").unwrap(), true),
+            (|path| fs::write(path, "of another program").unwrap(), true),
+            (|path| fs::rename(path, path.with_extension("old")).unwrap(), false),
+        ];
+        for (meddle, is_failure) in meddling {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("run.bin");
+            let mut recorder = Recorder::create(&path, None, vec![b'~']).unwrap();
+            recorder.write(b"one ");
+            recorder.sync();
+            assert!(recorder.take_failure().is_none());
+            meddle(&path);
+            recorder.write(b"two ");
+            recorder.sync();
+            assert_eq!(recorder.take_failure().is_some(), is_failure);
+        }
     }
 
     #[test]

@@ -37,10 +37,16 @@ impl Recording {
     }
 
     /// Opens captures that follow each other, as one recording. One that was cut ends with its last whole packet: whoever wrote it was
-    /// ended, and nothing that is torn was ever confirmed.
+    /// ended, and nothing that is torn was ever confirmed. One that is damaged, or cannot be read, ends there, and the next one is read.
     pub fn of_captures(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let rest = paths.into_iter().collect();
-        Recording(Kind::Captures(Box::new(Captures { rest, current: None, begun: vec![], torn: vec![] })))
+        Recording(Kind::Captures(Box::new(Captures {
+            rest,
+            current: None,
+            begun: vec![],
+            torn: vec![],
+            damaged: vec![],
+        })))
     }
 
     /// Of captures that follow each other: those that have been reached and hold any packet.
@@ -58,6 +64,14 @@ impl Recording {
             Kind::Capture(_) | Kind::Serial(_) => &[],
         }
     }
+
+    /// Of captures that follow each other: those that could not be read to their end, and why, as far as they have been reached.
+    pub fn damaged(&self) -> &[(PathBuf, CaptureError)] {
+        match &self.0 {
+            Kind::Captures(captures) => &captures.damaged,
+            Kind::Capture(_) | Kind::Serial(_) => &[],
+        }
+    }
 }
 
 /// Captures that follow each other.
@@ -66,17 +80,18 @@ struct Captures {
     current: Option<(PathBuf, Capture)>,
     begun: Vec<PathBuf>,
     torn: Vec<PathBuf>,
+    damaged: Vec<(PathBuf, CaptureError)>,
 }
 
 impl Captures {
-    fn next(&mut self) -> Result<Event, CaptureError> {
+    fn next(&mut self) -> Event {
         loop {
             let Some((path, capture)) = &mut self.current else {
-                let Some(path) = self.rest.pop_front() else { return Ok(Event::End) };
+                let Some(path) = self.rest.pop_front() else { return Event::End };
                 match Capture::open(&path) {
                     Ok(capture) => self.current = Some((path, capture)),
                     Err(CaptureError::Truncated { .. } | CaptureError::Empty { .. }) => self.torn.push(path),
-                    Err(error) => return Err(error),
+                    Err(error) => self.damaged.push((path, error)),
                 }
                 continue;
             };
@@ -85,14 +100,17 @@ impl Captures {
                     if self.begun.last() != Some(path) {
                         self.begun.push(path.clone());
                     }
-                    return Ok(Event::Frame { bytes: data.to_vec(), captured: Some(timestamp) });
+                    return Event::Frame { bytes: data.to_vec(), captured: Some(timestamp) };
                 }
                 Ok(None) => self.current = None,
                 Err(CaptureError::Truncated { .. }) => {
                     self.torn.push(path.clone());
                     self.current = None;
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.damaged.push((path.clone(), error));
+                    self.current = None;
+                }
             }
         }
     }
@@ -107,7 +125,7 @@ impl Feed for Recording {
                 }
                 None => Event::End,
             }),
-            Kind::Captures(captures) => Ok(captures.next()?),
+            Kind::Captures(captures) => Ok(captures.next()),
             Kind::Serial(bytes) => bytes.next(),
         }
     }
