@@ -190,6 +190,7 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
         let mut recording = Input::open(path, arguments.keep_going)?;
         let mut progress = Progress::new("decoding", &[recording.capture()]);
         while let Some(packet) = recording.next_packet()? {
+            collector.captured(packet.timestamp);
             collector.push(packet.data);
             frames += 1;
             progress.packet(recording.capture());

@@ -102,7 +102,7 @@ use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::identity::MAX_VLAN_TAGS;
 use deltaline_model::wire::authentication::{Keys, Unauthentic};
 use deltaline_model::wire::frame::{ETHERTYPE, Frame, FrameError, Header, Role};
-use entry::{ENTRY_BYTES, Entry, Taken, most_bytes};
+use entry::{Came, ENTRY_BYTES, Entry, Taken, most_bytes};
 pub use limits::{Allowed, Limits};
 pub use passed::{End, Passed};
 use quarantine::Quarantine;
@@ -157,6 +157,8 @@ pub struct Collector {
     settled_bytes: usize,
     work: u64,
     untagged: Vec<u8>,
+    /// When the frames that come now were captured.
+    captured: Option<u64>,
 }
 
 /// What became of frames, in numbers.
@@ -342,6 +344,11 @@ impl Collector {
         self.now = self.now.max(now);
     }
 
+    /// Says when the frames that follow were captured, in nanoseconds since the Unix epoch: those of an interval's two ends should not be far apart.
+    pub fn captured(&mut self, time: u64) {
+        self.captured = Some(time);
+    }
+
     /// Takes a frame of any EtherType, from its destination MAC address on, behind at most two VLAN tags.
     pub fn push(&mut self, bytes: &[u8]) {
         self.counts.frames += 1;
@@ -463,6 +470,7 @@ impl Collector {
     fn take_due(&mut self, header: &Header, blocks: &[u8]) {
         let Header { segment, interval, .. } = *header;
         let (now, frame) = (self.now, self.counts.frames);
+        let came = Came { now, captured: self.captured };
         let Some(known) = self.segments.get_mut(&segment) else { return };
         let is_new = known.get(interval).is_none();
         if is_new && known.pending() >= self.limits.pending {
@@ -483,7 +491,7 @@ impl Collector {
         let Some(entry) = self.segments.get_mut(&segment).and_then(|known| known.get(interval)) else {
             return;
         };
-        let taken = entry.take(frame, now, header, blocks);
+        let taken = entry.take(frame, came, header, blocks);
         self.raise_epochs(segment, [(header.role as usize, header.boot_epoch)]);
         self.set_timer(segment, interval);
         self.count(taken, header);
@@ -503,9 +511,10 @@ impl Collector {
     fn take_far(&mut self, header: &Header, blocks: &[u8]) {
         let name = (header.segment, header.interval);
         let (now, frame) = (self.now, self.counts.frames);
+        let came = Came { now, captured: self.captured };
         let before = self.quarantine.len();
         let entry = self.quarantine.entry(name, || Entry::new(frame, now));
-        let taken = entry.take(frame, now, header, blocks);
+        let taken = entry.take(frame, came, header, blocks);
         if self.quarantine.len() > before {
             self.bytes += ENTRY_BYTES;
         }
@@ -649,13 +658,10 @@ impl Collector {
         taken.extend(self.take_settled());
         for segment in self.segments.keys().copied().collect::<Vec<_>>() {
             while let Some(first) = self.segments.get(&segment).and_then(Segment::first_up_to_whole) {
-                self.hand_out(segment, first);
+                self.hand_out(segment, first, false);
             }
         }
         self.counts.under_way = self.segments.values().map(|segment| segment.pending() as u64).sum();
-        for interval in self.settled.iter_mut().filter(|interval| interval.void.is_none()) {
-            interval.doubts.push(Doubt::Unconfirmed);
-        }
         self.note_judgements();
         self.bytes -= std::mem::take(&mut self.settled_bytes);
         taken.append(&mut self.settled);
@@ -676,7 +682,7 @@ impl Collector {
             if !known.is_settled(first, now, &limits) {
                 return self.set_timer(segment, first);
             }
-            self.hand_out(segment, first);
+            self.hand_out(segment, first, true);
         }
     }
 
@@ -696,7 +702,7 @@ impl Collector {
             }
             // Nothing more is expected of it, and so of none before it.
             while let Some(first) = self.segments.get(&segment).and_then(Segment::first) {
-                self.hand_out(segment, first);
+                self.hand_out(segment, first, true);
                 if first == number {
                     break;
                 }
@@ -710,10 +716,12 @@ impl Collector {
         }
     }
 
-    /// Hands out the first pending interval of a segment, which has this number.
-    fn hand_out(&mut self, segment: u32, number: u32) {
+    /// Hands out the first pending interval of a segment, which has this number, and may be the last one.
+    fn hand_out(&mut self, segment: u32, number: u32, is_last: bool) {
         let Some(known) = self.segments.get_mut(&segment) else { return };
-        let Some(HandedOut { interval, due, bytes }) = known.hand_out(segment, number, self.expected) else {
+        let Some(HandedOut { interval, due, bytes }) =
+            known.hand_out(segment, number, self.expected, is_last)
+        else {
             return;
         };
         self.work += 1;
@@ -724,7 +732,7 @@ impl Collector {
 
     fn hand_out_all(&mut self, segment: u32) {
         while let Some(first) = self.segments.get(&segment).and_then(Segment::first) {
-            self.hand_out(segment, first);
+            self.hand_out(segment, first, true);
         }
     }
 
@@ -801,7 +809,7 @@ impl Collector {
             while let Some((number, entry)) = entries.pop_first() {
                 let pending = BTreeMap::from([(number, entry)]);
                 let mut alone = Segment::new(number, number, pending, self.now);
-                let handed_out = alone.hand_out(segment, number, self.expected);
+                let handed_out = alone.hand_out(segment, number, self.expected, true);
                 self.settled.extend(handed_out.map(|handed_out| handed_out.interval));
             }
         }

@@ -8,8 +8,9 @@ use deltaline_model::wire::frame::Role;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-/// Times of the two ends, in nanoseconds, from which on they are too far apart: a sum of delays is known modulo 2^40.
-pub const CLOCKS_TOO_FAR: u64 = 1 << 39;
+/// Times of the two ends, in nanoseconds, from which on they are too far apart: a sum of delays is known modulo 2^40, and delays may be some seconds greater
+/// than those of the first packet and the last.
+pub const CLOCKS_TOO_FAR: u64 = (1 << 39) - (1 << 33);
 
 /// Packets' times are known modulo this, in nanoseconds.
 const WRAP: i128 = 1 << 48;

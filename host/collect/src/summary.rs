@@ -70,6 +70,15 @@ impl Figures {
         let all = Further::deviation(further.clone(), overall.received).filter(|_| distrust.is_none());
         if let Some(deviation) = all.filter(|_| overall.mean.is_ok() && overall.representative.is_ok()) {
             quantity::put_deviation(&mut delays, deviation);
+        } else {
+            let singles = further.clone().filter_map(Further::singles);
+            let [sampled, of] = singles.fold([0, 0], |[sampled, of], each| {
+                [sampled + each.delays().len() as u64, of + each.received()]
+            });
+            // Rows hold more packets, or as many as there are.
+            if sampled < of && overall.deviation.is_ok_and(|deviation| deviation.rows as u64 == sampled) {
+                quantity::remark_on_sample(&mut delays, sampled, of);
+            }
         }
         let copies = if across > 0 { 0 } else { Further::copies(further.clone()) };
         let lost = Further::known(further.clone()).map(|(lost, _)| lost);
@@ -112,6 +121,19 @@ impl Figures {
         if count > 0.0 && 10.0 * frames as f64 >= count {
             for answer in &mut self.answers {
                 quantity::remark_above(answer, what, Remark::Unmeasured(frames));
+            }
+        }
+    }
+
+    /// Remarks on numbers of intervals that the next one does not confirm.
+    fn look_for_unconfirmed(&mut self, evaluations: &[Evaluation]) {
+        let is_open = |each: &&Evaluation| each.result.is_ok() && each.doubts.contains(&Doubt::Unconfirmed);
+        let intervals = evaluations.iter().filter(is_open).count();
+        if intervals > 0 {
+            for answer in &mut self.answers {
+                for what in [&quantity::LOST, &quantity::SURPLUS, &quantity::MEAN] {
+                    quantity::remark_above(answer, what, Remark::Unconfirmed(intervals));
+                }
             }
         }
     }
@@ -304,6 +326,7 @@ impl IntervalFigures {
                     findings.extend(coarse(&figures, std::slice::from_ref(evaluation)));
                     figures.clock_doubt = clock_doubt(std::slice::from_ref(evaluation), &findings);
                     figures.look_for_unmeasured(std::slice::from_ref(evaluation));
+                    figures.look_for_unconfirmed(std::slice::from_ref(evaluation));
                     if has_wrong_stamps(evaluation) {
                         figures.refuse_delays(Reason::WildStamps);
                     }
@@ -387,6 +410,7 @@ impl Summary {
         findings.extend(coarse(&figures, evaluations));
         figures.clock_doubt = clock_doubt(evaluations, &findings);
         figures.look_for_unmeasured(evaluations);
+        figures.look_for_unconfirmed(evaluations);
         let mut summary = Summary { overall: figures, intervals: intervals.collect(), findings };
         summary.refuse_wrong_stamps(evaluations.iter().map(has_wrong_stamps));
         summary
@@ -489,11 +513,16 @@ impl Summary {
         let intervals = self.intervals.iter_mut().map(|interval| &mut interval.figures);
         let all = intervals.zip(foreign.iter().copied()).chain([(&mut self.overall, foreign.iter().sum())]);
         for (figures, packets) in all {
-            let shown = figures.find(quantity::SURPLUS.name).and_then(|surplus| surplus.value.ok());
-            if packets as f64 > shown.map_or(0.0, |shown| shown.to_f64()) {
-                for what in [&quantity::LOST, &quantity::BRACKET] {
-                    figures.remark_on(what, Remark::Foreign(packets));
-                }
+            let surplus = figures.find(quantity::SURPLUS.name);
+            let shown = surplus.and_then(|surplus| surplus.value.ok()).map_or(0.0, |shown| shown.to_f64());
+            // Where losses are estimated, what is certain goes by those that rows prove.
+            let proven = match surplus.and_then(|surplus| surplus.remark) {
+                Some(Remark::Estimated { surplus, .. }) => surplus as f64,
+                _ => shown,
+            };
+            let spoilt = [(&quantity::LOST, shown), (&quantity::BRACKET, proven)];
+            for (what, _) in spoilt.into_iter().filter(|(_, known)| packets as f64 > *known) {
+                figures.remark_on(what, Remark::Foreign(packets));
             }
         }
     }

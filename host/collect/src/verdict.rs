@@ -219,9 +219,9 @@ pub enum Doubt {
         /// How many.
         refused: u16,
     },
-    /// Reading ended before the next interval could confirm this one.
+    /// No control frame of the next interval confirms it.
     #[error(
-        "reading ended before the next interval could say whether an end had ignored delimiters: if one of those that it took was forged, \
+        "no control frame of the next interval says whether an end had ignored delimiters: if one of those that it took was forged, or a copy that came early, \
          what looks lost is in the next one"
     )]
     Unconfirmed,
@@ -278,6 +278,15 @@ pub enum Doubt {
         /// It is dated later than they came.
         is_ahead: bool,
     },
+    /// Their control frames were captured at different times.
+    #[error(
+        "the two ends' control frames were captured {} apart: either they are of two starts, and neither losses nor delays mean anything, or the clocks of their \
+         recorders are", duration(*.seconds as f64 * 1e9)
+    )]
+    CapturedApart {
+        /// By so many seconds.
+        seconds: u64,
+    },
     /// The ends date it differently.
     #[error(
         "the ends date this interval {} apart: either their clocks are, and delays mean nothing, or an end's control frames are of an earlier \
@@ -320,6 +329,13 @@ pub(crate) fn dated_apart(times: [Option<AbsoluteTime>; 2]) -> Option<Doubt> {
     let [Some(sender), Some(receiver)] = times else { return None };
     let seconds = sender.seconds.abs_diff(receiver.seconds);
     (sender.base == receiver.base && seconds >= APART).then_some(Doubt::DatedApart { seconds })
+}
+
+/// How far the captures of the two ends' control frames of an interval, in nanoseconds since the Unix epoch, are apart, if so.
+pub(crate) fn captured_apart(captured: [Option<u64>; 2]) -> Option<Doubt> {
+    let [Some(sender), Some(receiver)] = captured else { return None };
+    let seconds = sender.abs_diff(receiver) / 1_000_000_000;
+    (seconds >= APART).then_some(Doubt::CapturedApart { seconds })
 }
 
 /// The unit of most recordings' times, in nanoseconds; clocks of points have smaller ones.

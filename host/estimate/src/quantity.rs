@@ -145,6 +145,13 @@ pub enum Remark {
     HeavyTail,
     /// All packets in rows took the same time.
     Constant,
+    /// It is the number of a sample.
+    Sample {
+        /// Of so many packets.
+        packets: u64,
+        /// Of how many.
+        of: u64,
+    },
     /// What rows show lies outside of what is certain.
     Outside,
     /// Single packets beside the rows have delays far beyond those in rows.
@@ -212,6 +219,11 @@ pub enum Remark {
         /// How many more it has of them.
         u64,
     ),
+    /// Nothing of the next interval says whether an end took a delimiter that it should not have.
+    Unconfirmed(
+        /// Of how many intervals.
+        usize,
+    ),
     /// Recordings are compared from their first packets to their last, whenever these were.
     Uncut,
     /// A number of packets is estimated from rows.
@@ -232,6 +244,10 @@ impl fmt::Display for Remark {
             Remark::Void { void, of } => write!(f, "{void} of {of} intervals are void and left out"),
             Remark::HeavyTail => f.write_str(
                 "few late packets make up most of the spread: the 95 % interval may hold in some points less",
+            ),
+            Remark::Sample { packets, of } => write!(
+                f,
+                "that of a sample of {packets} of {of} packets: where a few others took much longer, the number and its 95 % interval are too small"
             ),
             Remark::Unsampled { packets, of } => write!(
                 f,
@@ -296,6 +312,11 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets of the receiver are none of the sender's, packet by packet, which rows do not show: as many lost ones more may be hidden by them, and what is \
                  certain without such packets is not"
+            ),
+            Remark::Unconfirmed(intervals) => write!(
+                f,
+                "of {intervals} intervals no control frame of the next one says whether an end had ignored delimiters: if it took a forged one, or a copy that came early, \
+                 packets count as lost that are in the next interval, and the mean is not of the same packets"
             ),
             Remark::Unmeasured(frames) => write!(
                 f,
@@ -643,6 +664,17 @@ pub fn put_deviation(quantities: &mut [Quantity], deviation: Result<f64, Reason>
             ..Quantity::new(&DEVIATION, deviation.map(Number::Real))
         };
     });
+}
+
+/// Says that the deviation is that of a sample of so many packets, of all that are `of`, and that one without spread is none of all.
+pub fn remark_on_sample(quantities: &mut [Quantity], packets: u64, of: u64) {
+    remark_on(quantities, &DEVIATION, Remark::Sample { packets, of });
+    let has_no_spread = |each: &&mut Quantity| {
+        std::ptr::eq(each.what, &DEVIATION) && each.value.is_ok_and(|value| value.to_f64() == 0.0)
+    };
+    for each in quantities.iter_mut().filter(has_no_spread) {
+        each.range = Some(Err(Reason::ConstantSample));
+    }
 }
 
 /// Puts the numbers of packets that are known one by one to be lost and gained in the place of those that totals and

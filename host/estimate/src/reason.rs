@@ -162,8 +162,8 @@ pub enum Reason {
     Unrelated,
     /// The ends' first packets, and their last ones, are too far apart for sums of delays, which wrap.
     #[error(
-        "the two ends' clocks, or their recordings, are more than 2^39 ns (550 s) apart, and delays are known modulo \
-         2^40 ns; bring the two clocks nearer to each other"
+        "the two ends' clocks, or their recordings, are more than 541 s apart, and delays are known modulo \
+         2^40 ns (1,100 s); bring the two clocks nearer to each other"
     )]
     ClocksTooFar,
     /// How often rows' sums of delays have wrapped is not known.
@@ -215,6 +215,9 @@ pub enum Reason {
         /// How many.
         usize,
     ),
+    /// All packets of a sample took the same time.
+    #[error("not identifiable: all packets of the sample took the same time, and others may have taken any")]
+    ConstantSample,
     /// None of the combined intervals had a value.
     #[error("not identifiable: no interval had a value")]
     NoInterval,

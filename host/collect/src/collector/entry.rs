@@ -77,8 +77,18 @@ struct Assembly {
     prefixes: Option<Prefixes>,
     fragments: BTreeMap<u16, Vec<u8>>,
     contradiction: Option<(u64, &'static str)>,
+    /// When its first frame was captured, in nanoseconds since the Unix epoch, if that is known.
+    captured: Option<u64>,
     /// When its last frame came, if it has come.
     whole: Option<Duration>,
+}
+
+/// When a frame came.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Came {
+    pub(super) now: Duration,
+    /// In nanoseconds since the Unix epoch, if that is known.
+    pub(super) captured: Option<u64>,
 }
 
 /// What a frame is to its interval.
@@ -110,7 +120,8 @@ impl Entry {
     }
 
     /// Takes the frame of this number.
-    pub(super) fn take(&mut self, frame: u64, now: Duration, header: &Header, blocks: &[u8]) -> Taken {
+    pub(super) fn take(&mut self, frame: u64, came: Came, header: &Header, blocks: &[u8]) -> Taken {
+        let Came { now, captured } = came;
         let common = common(header);
         let mut cost = FRAME_BYTES + blocks.len();
         let end = &mut self.ends[header.role as usize];
@@ -123,6 +134,7 @@ impl Entry {
                 prefixes: registry::read(&common.shape).ok(),
                 fragments: BTreeMap::new(),
                 contradiction: None,
+                captured,
                 whole: None,
             })
         });
@@ -155,17 +167,32 @@ impl Entry {
         self.ends[role].as_ref()?.whole
     }
 
-    /// Until when an end is held back for the next interval to begin, once it is whole: the grace, and as long again as it took since the
-    /// one before was whole, if that is known. What the next one says of ignored delimiters, it says within this time.
+    /// Until when an end is held back for the next interval to begin, once it is whole: the grace, and twice as long as it took since the
+    /// one before was whole, if that is known. What the next one says of ignored delimiters, it says within this time, or the one behind it shows that the next
+    /// one's frames are lost.
     pub(super) fn held_until(
         &self,
         role: usize,
         before: Option<Duration>,
         grace: Duration,
     ) -> Option<Duration> {
+        Some(self.waits_until(role, before, grace)?.saturating_add(self.took(role, before)?))
+    }
+
+    /// Until when an end that is whole waits for the other one: so long, and as long again as it took.
+    pub(super) fn waits_until(
+        &self,
+        role: usize,
+        before: Option<Duration>,
+        time: Duration,
+    ) -> Option<Duration> {
+        Some(self.whole(role)?.saturating_add(time).saturating_add(self.took(role, before)?))
+    }
+
+    /// How long it took since the one before was whole.
+    fn took(&self, role: usize, before: Option<Duration>) -> Option<Duration> {
         let whole = self.whole(role)?;
-        let took = before.map_or(Duration::ZERO, |before| whole.saturating_sub(before));
-        Some(whole.saturating_add(grace).saturating_add(took))
+        Some(before.map_or(Duration::ZERO, |before| whole.saturating_sub(before)))
     }
 
     /// When it is to be looked at next: when an end is no longer held back, at last when its own patience is over. `before` is when
@@ -176,9 +203,10 @@ impl Entry {
         limits: &Limits,
         before: [Option<Duration>; 2],
     ) -> Duration {
-        let times = [limits.grace, limits.absence];
-        let ends = [0, 1].into_iter().flat_map(|role| times.map(|time| (role, time)));
-        let held = ends.filter_map(|(role, time)| self.held_until(role, before[role], time));
+        let held = [0, 1].into_iter().flat_map(|role| {
+            let held = self.held_until(role, before[role], limits.grace);
+            held.into_iter().chain(self.waits_until(role, before[role], limits.absence))
+        });
         held.filter(|end| *end > now).fold(self.since.saturating_add(limits.patience), Duration::min)
     }
 
@@ -190,6 +218,11 @@ impl Entry {
     /// When each end's interval ended, as far as it is known.
     pub(super) fn times(&self) -> [Option<AbsoluteTime>; 2] {
         self.ends.each_ref().map(|end| end.as_ref()?.common.time)
+    }
+
+    /// When each end's first frame was captured.
+    pub(super) fn captured(&self) -> [Option<u64>; 2] {
+        self.ends.each_ref().map(|end| end.as_ref()?.captured)
     }
 
     /// What stands for each end's frames.

@@ -13,8 +13,8 @@ pub struct Limits {
     pub pending: usize,
     /// Bytes of all that has not been handed out, as the collector counts them.
     pub bytes: usize,
-    /// How long, beside as long again as it took, an interval that is whole is held back of a live source, unless both ends go on to the next
-    /// one before: an end that repeats its number does so within a path's delay and a drain.
+    /// How long, beside twice as long as it took, an interval that is whole is held back of a live source, unless both ends go on to the next
+    /// one before: an end that repeats its number does so within a path's delay and a drain, and if the next one's frames are lost, those of the one behind it say so.
     pub grace: Duration,
     /// How long, beside as long again as it took, an interval that is whole at one end waits for the other end, of which not all has come.
     pub absence: Duration,

@@ -303,7 +303,7 @@ impl Segment {
             let absent = entry
                 .whole(role)
                 .is_none()
-                .then(|| entry.held_until(1 - role, self.whole[1 - role], limits.absence));
+                .then(|| entry.waits_until(1 - role, self.whole[1 - role], limits.absence));
             let held = entry.held_until(role, self.whole[role], limits.grace);
             [held, absent.flatten()].into_iter().flatten().any(|end| end <= now)
                 || next.is_some_and(|next| next.has(role))
@@ -328,16 +328,22 @@ impl Segment {
                 _ => self.times[role] = Some(time),
             }
         }
-        doubts.extend(verdict::dated_apart(entry.times()));
+        let times = entry.times();
+        // Where both ends say the time, that is more than when a recorder heard of it.
+        let are_dated = times.iter().all(Option::is_some);
+        doubts.extend(verdict::dated_apart(times));
+        doubts.extend(verdict::captured_apart(entry.captured()).filter(|_| !are_dated));
         doubts
     }
 
-    /// Takes out the first pending interval, which has this number, and judges it.
+    /// Takes out the first pending interval, which has this number, and judges it. The next one confirms it, unless it may be
+    /// the last one and nothing was heard of any later one.
     pub(super) fn hand_out(
         &mut self,
         segment: u32,
         number: u32,
         expected: Option<Expected>,
+        is_last: bool,
     ) -> Option<HandedOut> {
         let entry = self.pending.remove(&number)?;
         self.last = number;
@@ -345,8 +351,10 @@ impl Segment {
         let before = self.recent.back().filter(|before| before.number.wrapping_add(1) == number);
         let repeated = before.and_then(|before| Some((before.repeated?, before.number)));
         // What a delimiter is ignored in favour of may have been forged: then the interval before is too short.
-        let next = self.pending.get(&number.wrapping_add(1)).and_then(Entry::ignored_delimiters);
-        let ignored = entry.ignored_delimiters().or(next);
+        let next = self.pending.get(&number.wrapping_add(1));
+        let is_confirmed =
+            (is_last && number == self.newest) || next.is_some_and(|next| (0..2).all(|role| next.has(role)));
+        let ignored = entry.ignored_delimiters().or(next.and_then(Entry::ignored_delimiters));
         let contradiction = entry.contradiction();
         if self.recent.len() == REMEMBERED {
             self.recent.pop_front();
@@ -383,7 +391,8 @@ impl Segment {
             .or(shift);
         let doubts = match (&sender, &receiver) {
             (Some(sender), Some(receiver)) if void.is_none() => {
-                verdict::doubts(sender, receiver).into_iter().chain(dated_back).collect()
+                let unconfirmed = (!is_confirmed).then_some(Doubt::Unconfirmed);
+                verdict::doubts(sender, receiver).into_iter().chain(dated_back).chain(unconfirmed).collect()
             }
             _ => vec![],
         };
