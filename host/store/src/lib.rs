@@ -18,7 +18,7 @@
 //! were recorded behind it. The name of its file of numbers says how long the recording was; one that is longer by now is open again, and closed
 //! anew. That name also holds a check, of the numbers and of the recording's name: moved or copied, a file of numbers is refused. Where control frames
 //! are signed, the file says how far each segment had come, and the next reading goes on from there: what is older is a replay. A recording none of whose
-//! frames is signed by the key stays as it is. [`Folder`] closes recordings and reads intervals,
+//! frames is signed by the key stays as it is, and so does one that is damaged, of which what lies in front of the damage counts. [`Folder`] closes recordings and reads intervals,
 //! [`Table`] is what they are in memory, [`table_file`] is how they are written.
 //!
 //! # Test plan
@@ -27,7 +27,8 @@
 //! cut at 10,000 random bytes: of what is read, no interval differs from that of the whole, and none is missing whose frames are all
 //! in front of the cut. Intervals that lie across two recordings, starts in between, closing again, closing what is still
 //! written to, a clock that is set back between recordings and within one; signed frames that are sent again for hours,
-//! where the recordings before are gone; intervals that two recorders have, those that lost everything among them; files of numbers that were copied or renamed; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
+//! where the recordings before are gone; intervals that two recorders have, those that lost everything among them, in times that lie side by side, too; one damaged recording among others; recordings that are
+//! all void; files of numbers that were copied or renamed; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
 
 mod closing;
 mod continuity;
