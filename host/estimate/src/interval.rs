@@ -224,13 +224,14 @@ pub fn estimate<R: Row>(observation: &Observation<R>) -> Result<Estimate, Observ
 ///
 /// # Errors
 ///
-/// As [`estimate`].
+/// As [`estimate`]; and where a bank that takes all packets holds fewer.
 pub fn estimate_traffic<R: Row>(
     observation: &Observation<R>,
     near: Option<Range>,
     shares: &[f64],
 ) -> Result<Estimate, ObservationError> {
     observation.check()?;
+    observation.check_whole(shares)?;
     let rows: Vec<UsableRow> = observation.usable_rows().collect();
     let representative = if observation.has_alike(shares) { Err(Reason::Alike) } else { Ok(()) };
     estimate_with(observation, near_delay(&rows, near), representative)

@@ -103,11 +103,11 @@ pub struct LdsPair<'a> {
     receiver: &'a Lds,
     /// Rows with the shortest prefix.
     fullest: Vec<usize>,
-    /// What k neighbouring cells of these rows hold, over the probability, ascending.
-    windows: Vec<f64>,
-    /// What they lack at the receiver.
-    lacks: Vec<f64>,
-    /// What usable cells hold, over the probability, ascending.
+    /// What the emptiest k neighbouring cells of these rows hold, over the probability, of all flows but [`MISSED`], and of half of them.
+    windows: [f64; 2],
+    /// What they lack at the receiver, of all flows but [`MISSED`].
+    lacks: f64,
+    /// What the emptiest usable cell holds, over the probability, of all flows but [`MISSED`]: of one row, of two, and so on.
     loads: Vec<f64>,
     /// Mean delay of cells of usual load, and the deviation between cells.
     others: (f64, f64),
@@ -140,22 +140,25 @@ impl<'a> LdsPair<'a> {
             windows.extend(sent.into_iter().map(|sent| sent / probability));
         }
         [&mut windows, &mut lacks].into_iter().for_each(|values| values.sort_by(f64::total_cmp));
+        let windows = [MISSED, 0.5].map(|probability| exceeded(&windows, probability, fullest.len()));
+        let lacks = exceeded(&lacks, MISSED, fullest.len());
         let mut pair =
             LdsPair { sender, receiver, fullest, windows, lacks, loads: vec![], others: (0.0, 0.0) };
         let all: Vec<Usable> = (0..sender.cells().len()).filter_map(|at| pair.usable(at)).collect();
         // An empty cell is one that adds nothing.
         let agree = |(one, other): &(&FlowCell, &FlowCell)| one.delay_sum(other).is_some();
         let usable = sender.cells().iter().zip(receiver.cells()).filter(agree).count();
-        pair.loads = vec![0.0; usable - all.len().min(usable)];
-        pair.loads.extend(all.iter().map(Usable::load));
-        pair.loads.sort_by(f64::total_cmp);
-        pair.others = spread(&all, pair.load(MISSED));
+        let mut loads = vec![0.0; usable - all.len().min(usable)];
+        loads.extend(all.iter().map(Usable::load));
+        loads.sort_by(f64::total_cmp);
+        pair.loads = (1..=parameters.prefixes.len()).map(|rows| exceeded(&loads, MISSED, rows)).collect();
+        pair.others = spread(&all, pair.load(parameters.prefixes.len()));
         Ok(pair)
     }
 
-    /// The load that the emptiest of the flow's usable cells in as many rows as there are exceeds with this probability.
-    fn load(&self, probability: f64) -> f64 {
-        exceeded(&self.loads, probability, self.sender.parameters().prefixes.len())
+    /// The load that the emptiest of a flow's usable cells in so many rows exceeds with probability [`MISSED`].
+    fn load(&self, rows: usize) -> f64 {
+        self.loads.get(rows.max(1) - 1).copied().unwrap_or(0.0)
     }
 
     fn usable(&self, at: usize) -> Option<Usable> {
@@ -180,22 +183,21 @@ impl<'a> LdsPair<'a> {
         sums.fold(f64::INFINITY, f64::min)
     }
 
-    /// The bounds of a number that others add to, of which so much was sampled.
-    fn bounds(&self, most: f64, added: &[f64]) -> Bounds {
+    /// The bounds of a number that others add to, at most so much of all flows but [`MISSED`].
+    fn bounds(&self, most: f64, added: f64) -> Bounds {
         let probability = self.fullest.first().map_or(1.0, |&row| self.sender.parameters().probability(row));
         // Two standard deviations of a binomial count.
         let chance = 2.0 * (most.abs() * (1.0 - probability) / probability).sqrt();
-        let others = exceeded(added, MISSED, self.fullest.len()).max(0.0);
-        Bounds { least: (most - others - chance).max(0.0), most: (most + chance).max(0.0) }
+        Bounds { least: (most - added.max(0.0) - chance).max(0.0), most: (most + chance).max(0.0) }
     }
 
     /// Packets sent and lost, octets.
     fn counts(&self, flow: u64) -> (Bounds, Bounds, Option<Bounds>) {
         let [sender, receiver] = [self.sender, self.receiver];
         let count = |end: &Lds, at: usize| end.cells().get(at).map_or(0.0, |cell| f64::from(cell.count));
-        let sent = self.bounds(self.least(flow, |at| count(sender, at)), &self.windows);
+        let sent = self.bounds(self.least(flow, |at| count(sender, at)), self.windows[0]);
         let lost = self.least(flow, |at| count(sender, at) - count(receiver, at));
-        let lost = self.bounds(lost.max(0.0), &self.lacks);
+        let lost = self.bounds(lost.max(0.0), self.lacks);
         let lost = Bounds { least: lost.least.min(sent.most), most: lost.most.min(sent.most) };
         let octets = (!sender.octets().is_empty()).then(|| {
             let most = self.least(flow, |at| sender.octets().get(at).map_or(0.0, |&octets| octets as f64));
@@ -230,7 +232,7 @@ impl<'a> LdsPair<'a> {
             .map(|value| -> f64 { chosen.iter().map(value).sum() });
         let mean = delays / count;
         // Chosen cells beyond the emptiest hold others' packets too.
-        let own = (emptiest - self.load(MISSED)).max(0.0) * chosen.len() as f64;
+        let own = (emptiest - self.load(self.loads.len())).max(0.0) * chosen.len() as f64;
         let share = (1.0 - own / load).clamp(0.0, 1.0);
         Ok(self.stated(mean, share, &chosen, sent, deviation))
     }
@@ -307,7 +309,7 @@ impl<'a> LdsPair<'a> {
         };
         let cells: &[Usable] = &cells.iter().filter(holds).copied().collect::<Vec<_>>();
         let rows = cells.chunk_by(|one, other| one.row == other.row).count();
-        let foreign = exceeded(&self.loads, MISSED, rows);
+        let foreign = self.load(rows);
         let too_small = Reason::TooSmall { packets: sent.most as u64, others: foreign as u64 };
         let emptiest = Self::emptiest(cells, sent).map_err(|_| too_small)?;
         if 2.0 * foreign > emptiest {
@@ -316,8 +318,7 @@ impl<'a> LdsPair<'a> {
         let first =
             cells.iter().find(|cell| cell.load() == emptiest).map_or(0.0, |cell| cell.delays / cell.count);
         let (others, between) = self.others;
-        let usual = exceeded(&self.windows, 0.5, self.fullest.len());
-        let size = (sent.most - usual).max(0.5 * sent.most);
+        let size = (sent.most - self.windows[1]).max(0.5 * sent.most);
         // Without other flows nothing but rounding limits the weights.
         let rounding = 1e-18 * (first * first + 1.0);
         let (mut weights, mut sum, mut mixed) = (0.0, 0.0, 0.0);

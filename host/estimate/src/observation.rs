@@ -48,14 +48,14 @@ pub enum ObservationError {
         /// Rows of one bank.
         rows: usize,
     },
-    /// An end's cells hold more packets than passed it.
+    /// An end's cells hold more packets than passed it, or those of a bank that takes all packets hold fewer.
     #[error(
         "the {end}'s cells hold {cells} packets, but its total is {total}: cells and total belong to different intervals"
     )]
     Total {
         /// Which end.
         end: Role,
-        /// Packets in all of its cells.
+        /// Packets in all of its cells, or in that bank's.
         cells: u64,
         /// Its count of all packets.
         total: u64,
@@ -89,6 +89,19 @@ impl<R: Row> Observation<'_, R> {
         {
             let cells = cells.iter().map(|cell| u64::from(cell.count())).sum();
             if cells > total {
+                return Err(ObservationError::Total { end, cells, total });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that banks hold all packets of which they sample the share 1, as an end reports them.
+    pub(crate) fn check_whole(&self, shares: &[f64]) -> Result<(), ObservationError> {
+        let ends = [(Role::Sender, self.sender, self.sent), (Role::Receiver, self.receiver, self.received)];
+        for (end, cells, total) in ends {
+            let banks = cells.chunks(self.rows.max(1)).zip(shares).filter(|(_, share)| **share == 1.0);
+            let counts = banks.map(|(bank, _)| bank.iter().map(|cell| u64::from(cell.count())).sum::<u64>());
+            if let Some(cells) = counts.into_iter().find(|cells| *cells != total) {
                 return Err(ObservationError::Total { end, cells, total });
             }
         }

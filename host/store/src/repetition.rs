@@ -10,7 +10,7 @@
 //! where the first report lies outside of the time that is asked for; intervals without a mean; frames sent again within one recording.
 
 use crate::continuity::Reported;
-use crate::table::{Row, Table};
+use crate::table::{CLOCK_DOUBTED, Row, Table};
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -117,9 +117,10 @@ impl Repetition {
     }
 }
 
-/// What makes checks of a table's rows. Tables may have other columns, and in another order: each value's check is of its column's name, too.
+/// What makes checks of a table's rows. Tables may have other columns, and in another order: each value's check is of its column's name, too. Whether its clocks are doubted
+/// is none of an interval's numbers: it hangs on when control frames came.
 struct Checks {
-    columns: Vec<u64>,
+    columns: Vec<Option<u64>>,
     mean: Option<usize>,
 }
 
@@ -140,16 +141,20 @@ impl Check {
 impl Checks {
     fn of(columns: &[String]) -> Self {
         Checks {
-            columns: columns.iter().map(|name| xxh3_64(name.as_bytes())).collect(),
+            columns: columns
+                .iter()
+                .map(|name| (name != CLOCK_DOUBTED).then(|| xxh3_64(name.as_bytes())))
+                .collect(),
             mean: columns.iter().position(|name| name == "mean_ns"),
         }
     }
 
     fn of_row(&self, row: &Row) -> Check {
         let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
-        let checks = self.columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
-            number.map(|number| xxh3_64_with_seed(&number.to_le_bytes(), *column))
-        });
+        let checks =
+            self.columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
+                Some(xxh3_64_with_seed(&(*number)?.to_le_bytes(), (*column)?))
+            });
         let check = checks.fold(xxh3_64(own.as_flattened()), u64::wrapping_add);
         let has_mean = self.mean.is_some_and(|mean| matches!(row.numbers.get(mean), Some(Some(_))));
         let then =

@@ -2,6 +2,7 @@
 
 use super::tests::{SETTINGS, end, live, numbers_and_voids, observe, point, prompt, rewritten};
 use super::*;
+use crate::evaluation::Evaluation;
 use crate::verdict::misdated;
 use deltaline_model::configuration::Settings;
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
@@ -757,6 +758,25 @@ fn an_interval_that_the_next_one_does_not_confirm_is_doubted() {
             assert_eq!((is_void, doubted), expected, "{frames_of_4:?} {late} {is_live}");
             assert_eq!(found.len(), if frames_of_4.len() == 2 && late == u64::MAX { 9 } else { 10 });
         }
+    }
+}
+
+/// Damage that the check word does not see, in an end's total, where its rows hold all packets: no loss comes of it, and no gain.
+#[test]
+fn a_total_that_whole_rows_contradict_is_refused() {
+    for (role, by) in [(Role::Sender, 32), (Role::Receiver, 32), (Role::Sender, -2i64), (Role::Receiver, -2)]
+    {
+        let mut collector = Collector::default().within(Limits::recording());
+        for frame in run(SMALL, 0, 4, 0) {
+            collector.push(&rewritten(&frame, |header| {
+                if (header.interval, header.role) == (2, role) {
+                    header.totals.packets = header.totals.packets.wrapping_add_signed(by);
+                }
+            }));
+        }
+        let found: Vec<bool> =
+            Evaluation::all(&collector.finish()).map(|evaluation| evaluation.result.is_ok()).collect();
+        assert_eq!(found, [false, true, false, true], "{role} {by}");
     }
 }
 
