@@ -304,7 +304,8 @@ impl Folder {
         let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
         let open: Vec<_> = self.runs.iter().map(|run| self.not_closed(run, &collector)).collect();
         let mut repetition = Repetition::default();
-        if runs.len() > 1 {
+        // In one run, and of any time, what comes first is read first.
+        if runs.len() > 1 || filter.reported.is_some() {
             let read = open.iter().flatten().flatten();
             self.first_reports(&mut repetition, filter, read, |error| take(Err(error)));
         }

@@ -7,7 +7,7 @@
 //! # Test plan
 //!
 //! `tests/folder.rs`: copies, second recorders with clocks apart, and replays into a recording of another name, hours later; all of it, in times that lie side by side, and
-//! where the first report lies outside of the time that is asked for; intervals without a mean; frames sent again within one recording.
+//! where the first report lies outside of the time that is asked for, of a run of its own, too; intervals without a mean; frames sent again within one recording.
 
 use crate::continuity::Reported;
 use crate::table::{CLOCK_DOUBTED, Row, Table};
@@ -24,7 +24,7 @@ const OWN: usize = 1 << 20;
 /// What is known of intervals that come again.
 #[derive(Default)]
 pub(crate) struct Repetition {
-    /// Of several runs: the first report of each interval that is asked for, by the check of its numbers.
+    /// Of several runs, or of a time that is asked for: the first report of each interval, by the check of its numbers.
     first: HashMap<u64, Report>,
     /// The least and the greatest of their numbers.
     intervals: Option<[u32; 2]>,
@@ -54,7 +54,7 @@ pub(crate) struct Repeated {
 }
 
 impl Repetition {
-    /// Notes intervals that are asked for, of one of several runs.
+    /// Notes intervals of a run that are asked for.
     pub(crate) fn ask<'a>(&mut self, run: &str, columns: &[String], rows: impl Iterator<Item = &'a Row>) {
         let checks = Checks::of(columns);
         for row in rows {
@@ -90,11 +90,13 @@ impl Repetition {
         let (before, mut of_run) = (table.rows.len(), vec![]);
         table.rows.retain(|row| {
             let (check, report) = (checks.of_row(row), Report::of(run, row));
-            let mut firsts = check.near.iter().filter_map(|near| self.first.get(near));
-            if firsts.any(|first| first.run != report.run && *first < report) {
+            let firsts = check.near.iter().filter_map(|near| self.first.get(near));
+            let mut earlier = firsts.filter(|first| **first < report);
+            if earlier.clone().any(|first| first.run != report.run) {
                 return false;
             }
-            if check.has_mean && !self.is_first_of_run(check.own() ^ report.run) {
+            let has_own = earlier.next().is_some();
+            if check.has_mean && (!self.is_first_of_run(check.own() ^ report.run) || has_own) {
                 of_run.push(Reported::from(row));
                 return false;
             }

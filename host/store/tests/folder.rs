@@ -322,6 +322,13 @@ fn intervals_that_come_again_in_a_run_count_once() {
                 assert!(matches!(repeating.repeated[..], [(_, 1..)]), "{repeating:?}");
                 // They start no numbers over.
                 assert!(repeating.missing.is_empty() && repeating.late.is_empty(), "{repeating:?}");
+                // Nor are they intervals of the time when they come again.
+                let then = ((BEGINNING + 1800 * SECOND) / 1000) as i64;
+                let filter = Filter { reported: Some(then..i64::MAX), ..Filter::default() };
+                let mut rows = 0;
+                let repeating =
+                    opened.each(&filter, Collector::default, |table| rows += means(&table.unwrap()));
+                assert!(rows == 0 && matches!(repeating.repeated[..], [(_, 1..)]), "{rows} {repeating:?}");
             }
         }
     }
