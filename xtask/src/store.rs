@@ -118,12 +118,11 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
         whole.add(&table);
         for row in &table.rows {
             let Some(sum) = sums.get_mut(row.segment as usize) else { continue };
-            let number = |place: usize| row.numbers.get(place).copied().flatten();
-            let mean = number(3);
+            let mean = table.number(row, "mean_ns");
             let more = [
                 1,
-                number(0).unwrap_or(0),
-                number(2).unwrap_or(0),
+                table.number(row, "sent").unwrap_or(0),
+                table.number(row, "lost").unwrap_or(0),
                 i64::from(mean.is_some()),
                 mean.unwrap_or(0),
             ];
