@@ -73,10 +73,10 @@ fn write_in_groups(
     // dictionary would hold each number once.
     let rising = ["interval", "reported"].map(|name| (name, Encoding::DELTA_BINARY_PACKED));
     let varying = table.columns.iter().map(|name| (name.as_str(), Encoding::BYTE_STREAM_SPLIT));
-    // Nobody passes over groups by these, and where a column has no value at all they are most of what it takes.
+    // Nobody passes over pages by these, and where a column has no value at all they are most of what it takes.
     for name in &table.columns {
         properties = properties
-            .set_column_statistics_enabled(ColumnPath::from(name.as_str()), EnabledStatistics::None);
+            .set_column_statistics_enabled(ColumnPath::from(name.as_str()), EnabledStatistics::Chunk);
     }
     for (name, encoding) in rising.into_iter().chain(varying) {
         let column = ColumnPath::from(name);
