@@ -80,6 +80,14 @@ fn name(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("north-20260123T{:02}{:02}00.000000Z.pcapng", number / 60, number % 60))
 }
 
+/// Recordings of another recorder, one for each part.
+fn record_as<'a>(folder: &Path, recorder: &str, parts: impl IntoIterator<Item = &'a [(u64, Vec<u8>)]>) {
+    for (number, part) in parts.into_iter().enumerate() {
+        let path = folder.join(format!("{recorder}-20260123T1{number}0000.000000Z.pcapng"));
+        fs::write(path, recording(part)).unwrap();
+    }
+}
+
 fn everything(folder: &Path) -> Table {
     Folder::open(folder).unwrap().read(&Filter::default(), Collector::default).unwrap()
 }
@@ -273,10 +281,7 @@ fn intervals_in_recordings_of_several_names_count_once() {
     assert!(expected >= 398, "{expected}");
     for (other, later, cut) in [("south", 12_345, 417), ("backup", 0, 300), ("again", 7200 * SECOND, 800)] {
         let later: Vec<_> = frames.iter().map(|(time, frame)| (time + later, frame.clone())).collect();
-        for (number, part) in [&later[..cut], &later[cut..]].into_iter().enumerate() {
-            let path = folder.path().join(format!("{other}-20260123T1{number}0000.000000Z.pcapng"));
-            fs::write(path, recording(part)).unwrap();
-        }
+        record_as(folder.path(), other, [&later[..cut], &later[cut..]]);
         for closes in [false, true] {
             let mut opened = Folder::open(folder.path()).unwrap();
             if closes {
@@ -497,10 +502,7 @@ fn times_side_by_side_hold_each_interval_once() {
             fs::write(name(folder.path(), number), recording(part)).unwrap();
         }
         let expected = everything(folder.path());
-        for (number, part) in later(by).chunks(130).enumerate() {
-            let path = folder.path().join(format!("{other}-20260123T1{number}0000.000000Z.pcapng"));
-            fs::write(path, recording(part)).unwrap();
-        }
+        record_as(folder.path(), other, later(by).chunks(130));
         for closes in [false, true] {
             let mut opened = Folder::open(folder.path()).unwrap();
             if closes {
