@@ -6,7 +6,8 @@
 //! * `decode/told`: the same cells of `identity`, where somebody says which packets differ: the tables are subtracted, and each packet is checked and
 //!   taken out of its four cells. What decoding takes beyond that is finding them;
 //! * `flows/NAME`: what a table of 4 x 17,500 cells says of each of 100,000 flows, by the paper's estimator and by ours; an element of the throughput is a
-//!   flow.
+//!   flow;
+//! * `flows/interval`: the interval of one of 20 flows that are shown of 2,000.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use deltaline_estimate::Difference;
@@ -163,6 +164,10 @@ fn flows(criterion: &mut Criterion) {
             });
         });
     }
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("interval", |bencher| {
+        bencher.iter(|| pair.interval(hash(black_box(100)), 20, 2000));
+    });
     group.finish();
 }
 

@@ -26,13 +26,17 @@
 //!
 //! **When intervals fail.** M and tau are those of all flows, as if the flows in a cell were a random draw of packets. Where some flows hold many
 //! packets, and delays rise and fall with time, intervals of 95 % held in as few as 30 % of a capture's flows. So no command gives
-//! them: a flow's numbers from these tables are for comparison in the lab.
+//! them: these numbers are for comparison in the lab. [`LdsPair::interval`] assumes nothing of the kind.
 //!
 //! # Test plan
 //!
 //! A flow alone, by hand; the paper's figure 6 written again over maps; sizes and losses never below the truth, whatever collides; intervals
 //! hold in 95 % of many flows and seeds; too small, too much lost and saturated are told; tables that differ are refused.
 //! `deltaline lab lds` measures the errors.
+
+mod absent;
+
+use absent::Absent;
 
 use crate::mean::{Mean, Skew, Uncertainty};
 use crate::reason::Reason;
@@ -111,6 +115,7 @@ pub struct LdsPair<'a> {
     loads: Vec<f64>,
     /// Mean delay of cells of usual load, and the deviation between cells.
     others: (f64, f64),
+    absent: Absent,
 }
 
 impl<'a> LdsPair<'a> {
@@ -142,8 +147,9 @@ impl<'a> LdsPair<'a> {
         [&mut windows, &mut lacks].into_iter().for_each(|values| values.sort_by(f64::total_cmp));
         let windows = [MISSED, 0.5].map(|probability| exceeded(&windows, probability, fullest.len()));
         let lacks = exceeded(&lacks, MISSED, fullest.len());
-        let mut pair =
-            LdsPair { sender, receiver, fullest, windows, lacks, loads: vec![], others: (0.0, 0.0) };
+        let absent = Absent::new(parameters.prefixes.len());
+        let (loads, others) = (vec![], (0.0, 0.0));
+        let mut pair = LdsPair { sender, receiver, fullest, windows, lacks, loads, others, absent };
         let all: Vec<Usable> = (0..sender.cells().len()).filter_map(|at| pair.usable(at)).collect();
         // An empty cell is one that adds nothing.
         let agree = |(one, other): &(&FlowCell, &FlowCell)| one.delay_sum(other).is_some();

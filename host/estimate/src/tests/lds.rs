@@ -230,3 +230,153 @@ fn what_cannot_be_told_is_told() {
     }
     assert_eq!(LdsPair::new(&full, &full).err(), Some(LdsPairError::Saturated));
 }
+
+/// Hashes of flows, by their number and that of a stream.
+fn hash(stream: u64, flow: u64) -> u64 {
+    StdRng::seed_from_u64(stream << 32 | flow).random()
+}
+
+/// A stream that breaks what a model of flows would assume: a flow of a third of all packets, heavy tails, delays that rise tenfold and fall
+/// again, and flows that are short against that. Means are of packets that arrive; none where none do.
+fn wild(parameters: &LdsParameters, loss: f64, stream: u64) -> ([Lds; 2], Vec<(u64, f64)>) {
+    let mut random = StdRng::seed_from_u64(stream);
+    let [mut sender, mut receiver] = [(); 2].map(|()| Lds::new(parameters.clone()).unwrap());
+    let mut means = vec![];
+    for flow in 0..400 {
+        let size =
+            if flow == 0 { 4000 } else { (random.random_range(1e-3..1.0f64).powf(-1.25)).min(2000.0) as u32 };
+        let begin = random.random_range(0.0..1.0f64);
+        let (mut sum, mut received) = (0, 0u32);
+        for packet in 0..size {
+            let time = if flow == 0 { f64::from(packet) / f64::from(size) } else { begin };
+            let usual = 100_000.0 * (1.0 + 9.0 * (std::f64::consts::PI * time).sin());
+            let delay = (usual * random.random_range(0.0..1.0f64).powi(-1).min(50.0)) as u64;
+            let nanoseconds = (1e9 * time) as u64;
+            let sent = FlowPacket {
+                flow: hash(stream, flow),
+                packet: random.random(),
+                nanoseconds,
+                octets: 0,
+                weight: 1,
+            };
+            sender.add(&sent);
+            if random.random_bool(1.0 - loss) {
+                receiver.add(&FlowPacket { nanoseconds: nanoseconds + delay, ..sent });
+                (sum, received) = (sum + delay, received + 1);
+            }
+        }
+        if received > 0 {
+            means.push((hash(stream, flow), sum as f64 / f64::from(received)));
+        }
+    }
+    ([sender, receiver], means)
+}
+
+fn holds(range: &crate::mean::Range, mean: f64) -> bool {
+    let slack = 1e-9 * mean;
+    range.lower - slack <= mean && mean <= range.upper + slack
+}
+
+#[test]
+fn intervals_hold_by_the_hash_alone() {
+    for (width, rows, columns, loss) in
+        [(1, 4, 300, 0.0), (4, 4, 1200, 0.0), (1, 1, 1000, 0.0), (2, 3, 200, 0.0), (1, 3, 400, 0.003)]
+    {
+        let parameters =
+            LdsParameters { columns, width, prefixes: vec![0; rows], has_octets: false, seed: 2 };
+        let (mut missed, mut all) = (0.0, 0.0);
+        let (mut slowest_missed, mut slowest, mut given_missed, mut given) = (0.0, 0.0, 0.0, 0.0);
+        for stream in 0..60 {
+            let (tables, flows) = wild(&parameters, loss, stream);
+            let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+            for (flow, mean) in &flows {
+                missed +=
+                    f64::from(u8::from(pair.interval(*flow, 1, 1).is_ok_and(|range| !holds(&range, *mean))));
+                all += 1.0;
+            }
+            // All that can be given, as many as are shown.
+            let shown = |shown| {
+                let ranges =
+                    flows.iter().map(|(flow, mean)| (pair.interval(*flow, shown, flows.len()), mean));
+                ranges.filter_map(|(range, mean)| Some((range.ok()?, *mean))).collect::<Vec<_>>()
+            };
+            let mut ranges = shown(flows.len());
+            loop {
+                let fewer = shown(ranges.len());
+                let is_settled = fewer.len() == ranges.len();
+                ranges = fewer;
+                if is_settled {
+                    break;
+                }
+            }
+            given += ranges.len() as f64;
+            given_missed += ranges.iter().filter(|(range, mean)| !holds(range, *mean)).count() as f64;
+            // Those that look slowest, ten of all.
+            let asked = |(flow, mean): &(u64, f64)| {
+                Some((pair.paper(*flow, 0.0).mean.ok()?.nanoseconds, *flow, *mean))
+            };
+            let mut found: Vec<(f64, u64, f64)> = flows.iter().filter_map(asked).collect();
+            found.sort_by(|one, other| other.0.total_cmp(&one.0));
+            for (_, flow, mean) in found.iter().take(10) {
+                let range = pair.interval(*flow, 10, flows.len());
+                slowest_missed += f64::from(u8::from(range.is_ok_and(|range| !holds(&range, *mean))));
+                slowest += 1.0;
+            }
+        }
+        println!(
+            "{width} {rows}: {missed} of {all}, {slowest_missed} of {slowest}, {given_missed} of {given}"
+        );
+        // Five standard deviations of as many streams, of which each flow shares cells with a tenth.
+        let most = |all: f64| 0.05 + 5.0 * (0.05 * 0.95 / (all / 10.0)).sqrt();
+        assert!(missed / all < most(all), "{missed} of {all}");
+        assert!(slowest_missed / slowest < most(10.0 * slowest), "{slowest_missed} of {slowest}");
+        // With one row, most of what is read may be anybody's.
+        assert!(rows < 4 || given > 0.1 * all, "{given}");
+        assert!(given_missed <= most(given.max(1.0)) * given, "{given_missed} of {given}");
+    }
+}
+
+#[test]
+fn an_interval_says_something_of_flows_that_are_large() {
+    let parameters = LdsParameters::plain(4, 1000, 2);
+    let (mut given, mut narrow, mut all) = (0, 0, 0);
+    for stream in 0..10 {
+        let (tables, flows) = wild(&parameters, 0.0, stream);
+        let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+        for (flow, mean) in &flows {
+            let range = pair.interval(*flow, 1, 1);
+            given += usize::from(range.is_ok());
+            narrow += usize::from(range.is_ok_and(|range| range.upper - range.lower < 0.1 * mean));
+            all += 1;
+        }
+    }
+    println!("{given} {narrow} {all}");
+    assert!(narrow * 2 > all, "{given} {narrow} {all}");
+}
+
+#[test]
+fn intervals_that_cannot_be_given_are_refused() {
+    let parameters = LdsParameters::plain(2, 20, 1);
+    let (tables, flows) = pass(&parameters, 1, 0.0, 5);
+    let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+    let alone = pair.interval(flows[0].hash, 1, 1);
+    assert!(alone.is_ok_and(|range| range.lower == range.upper && holds(&range, flows[0].mean)), "{alone:?}");
+    assert!(matches!(pair.interval(flows[0].hash, 1, 5000), Err(Reason::TooSmall { .. })));
+    let other = (0..).find(|other| {
+        (0..2).all(|row| tables[0].cells_of(*other, row).all(|at| tables[0].cells()[at].count == 0))
+    });
+    assert_eq!(pair.interval(other.unwrap(), 1, 1), Err(Reason::NothingReceived));
+
+    let (tables, flows) = pass(&parameters, 300, 0.0, 1);
+    let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+    let smallest = flows.iter().min_by(|one, other| one.sent.total_cmp(&other.sent)).unwrap();
+    assert!(matches!(pair.interval(smallest.hash, 1, 1), Err(Reason::TooSmall { .. })));
+    let (tables, flows) = pass(&parameters, 300, 0.5, 1);
+    let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+    assert_eq!(pair.interval(flows[0].hash, 1, 1), Err(Reason::NoUsableRow));
+    // A row that samples does not hold the flow.
+    let sampled = LdsParameters { prefixes: vec![1, 1], ..parameters };
+    let (tables, flows) = pass(&sampled, 1, 0.0, 5);
+    let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+    assert_eq!(pair.interval(flows[0].hash, 1, 1), Err(Reason::NoUsableRow));
+}
