@@ -26,8 +26,9 @@
 //!
 //! # Test plan
 //!
-//! A flow alone; by hand where two flows share cells in every row; of all flows, and of the slowest of many, as many are missed as theory allows,
-//! over seeds, with heavy tails, with delays that rise and fall, and with a flow that holds most packets; refusals.
+//! A flow alone; of all flows, and of the slowest of many, as many are missed as theory allows,
+//! over seeds, with heavy tails, with delays that rise and fall, and with a large flow; on the capture of a real
+//! queue (`tests/capture.rs`); refusals.
 
 use super::LdsPair;
 use crate::mean::Range;
