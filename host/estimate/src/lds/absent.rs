@@ -61,7 +61,8 @@ impl Absent {
 
 impl LdsPair<'_> {
     /// The interval of the mean delay of a flow in nanoseconds, of which `shown` intervals are shown of the `asked` flows: so chosen, 95 % of
-    /// those shown hold. For one flow that was chosen beforehand, both are 1. The flow is not a tracked one.
+    /// those shown hold. For one flow that was chosen beforehand, both are 1: then 95 % of those asked hold, counting refusals, and fewer of the
+    /// given, since those with many packets of others are given rather. The flow is not a tracked one.
     ///
     /// # Errors
     ///
