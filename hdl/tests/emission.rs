@@ -64,9 +64,12 @@ fn signals_between_processes_are_assigned_once() {
     let settings = Settings { rows: 16, prefixes: &[0, 2, 4], digest: true, ..Settings::default() };
     let verilog = emit(&Configuration::new(settings).unwrap(), Module::TwoLanes512, "deltaline").unwrap();
     common::assert_signals_between_processes_are_assigned_once(&verilog);
-    for (synopsis, prefixes, rows) in
-        [(Kind::FINECOMB, &[1, 6][..], 16), (Kind::IDENTITY_TABLE, &[0], 16), (Kind::LDA_IDENTITY, &[0], 32)]
-    {
+    for (synopsis, prefixes, rows) in [
+        (Kind::FINECOMB, &[1, 6][..], 16),
+        (Kind::IDENTITY_TABLE, &[0], 16),
+        (Kind::LDA_IDENTITY, &[0], 32),
+        (Kind::FLOW_ROWS, &[0], 16),
+    ] {
         let settings = Settings { synopsis, prefixes, rows, ..Settings::default() };
         let verilog = emit(&Configuration::new(settings).unwrap(), Module::Core, "deltaline").unwrap();
         common::assert_signals_between_processes_are_assigned_once(&verilog);

@@ -32,6 +32,7 @@ fn configuration(rows: usize, banks: usize, classes: usize, cells: CellKind) -> 
         CellKind::FineComb => (Kind::FINECOMB, banks),
         CellKind::IdentityTable => (Kind::IDENTITY_TABLE, 1),
         CellKind::LdaIdentity => (Kind::LDA_IDENTITY, 1),
+        CellKind::FlowRows => (Kind::FLOW_ROWS, 1),
         CellKind::Rda => (Kind::RDA, 1),
         CellKind::Srda => (Kind::SRDA, 1),
         CellKind::Slices => (Kind::SLICES, 1),
@@ -78,7 +79,7 @@ fn check(core: CoreKind) {
             // each table.
             let words = match (core, cells) {
                 (CoreKind::Byte, _) => 2 * rows * banks * classes,
-                (_, CellKind::IdentityTable | CellKind::LdaIdentity) => rows,
+                (_, CellKind::IdentityTable | CellKind::LdaIdentity | CellKind::FlowRows) => rows,
                 _ => rows * banks * classes,
             };
             assert!(verilog.contains(&format!("ADDRESS({})", words.ilog2())), "{core} {size:?}");

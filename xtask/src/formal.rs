@@ -30,6 +30,7 @@ use deltaline_hdl::interval::succession::Succession;
 use deltaline_hdl::point::aggregator::Aggregator;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_hdl::report::emitter::Emitter;
+use deltaline_hdl::sketch::flow_rows::FlowRows;
 use deltaline_hdl::sketch::identity_table::IdentityTable;
 use deltaline_hdl::sketch::lane::Lane;
 use deltaline_hdl::sketch::lda::Lda;
@@ -140,6 +141,14 @@ const IDENTITY_TABLE_SMALL: Design = design("4 x 8 cells", "-DA=5 -DR=3", || {
     let configuration = of_kind(Kind::IDENTITY_TABLE, 32)?;
     Ok(emit_block(&mut IdentityTable::<3, 5>::new(&configuration), "identity_table")?)
 });
+const FLOW_ROWS: Design = design("4 x 1024 cells", "-DA=12 -DR=10", || {
+    let configuration = of_kind(Kind::FLOW_ROWS, 1024)?;
+    Ok(emit_block(&mut FlowRows::<10, 12>::new(&configuration), "flow_rows")?)
+});
+const FLOW_ROWS_SMALL: Design = design("4 x 8 cells", "-DA=5 -DR=3", || {
+    let configuration = of_kind(Kind::FLOW_ROWS, 32)?;
+    Ok(emit_block(&mut FlowRows::<3, 5>::new(&configuration), "flow_rows")?)
+});
 const LDA_IDENTITY: Design = design("1024 rows, 4 x 256 cells", "-DA=12 -DR=10 -DT=8", || {
     let configuration = of_kind(Kind::LDA_IDENTITY, 1024)?;
     Ok(emit_block(&mut LdaIdentity::<10, 12, 8>::new(&configuration), "lda_identity")?)
@@ -180,7 +189,7 @@ const fn fault(what: &'static str, from: &'static str, to: &'static str, cycles:
     Fault { what, from, to, cycles }
 }
 
-const PROOFS: [Proof; 11] = [
+const PROOFS: [Proof; 12] = [
     Proof {
         name: "ram",
         designs: &[LDA],
@@ -440,6 +449,41 @@ const PROOFS: [Proof; 11] = [
             ),
             fault("a table's wrap is not told", "overflows = overflows | table_3_overflow;", "", (2, 2)),
             fault("all tables are cleared", "clear_first & is_drained", "clear_first", (2, 2)),
+        ],
+    },
+    Proof {
+        name: "flow_rows",
+        designs: &[FLOW_ROWS],
+        small: FLOW_ROWS_SMALL,
+        cut: "flow_rows_place flow_rows_digest flow_rows_digests flow_rows_flow_key flow_rows_flow_hash_? flow_rows_base_? \
+              flow_rows_table_?_lda",
+        window: None,
+        base: 22,
+        step: 22,
+        cover: 24,
+        faults: &[
+            fault(
+                "a packet right behind another is lost",
+                "placing_0_d = packet;",
+                "placing_0_d = packet & ~placing_0_q;",
+                (9, 9),
+            ),
+            fault("the copy of the packet behind", "q <= stage_6;", "q <= stage_5;", (8, 8)),
+            fault("the digest of the packet behind", "q <= stage_4;", "q <= stage_3;", (8, 14)),
+            fault(
+                "two rows have the same base",
+                "base_2_x = flow_hash_1_bits",
+                "base_2_x = flow_hash_0_bits",
+                (1, 8),
+            ),
+            fault(
+                "the offset of the packet behind",
+                "base_2_column + ((offset_q)",
+                "base_2_column + ((offset_d)",
+                (8, 8),
+            ),
+            fault("a row's wrap is not told", "overflows = overflows | table_3_overflow;", "", (2, 2)),
+            fault("all rows are cleared", "clear_first & is_drained", "clear_first", (2, 2)),
         ],
     },
     Proof {

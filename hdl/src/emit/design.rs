@@ -34,6 +34,9 @@ pub(crate) fn commit_cycle(core: CoreKind, cells: CellKind) -> usize {
         CoreKind::Byte => 39,
         // The row waits for the identifier.
         CoreKind::Bits64 if matches!(cells, CellKind::IdentityTable | CellKind::LdaIdentity) => 21,
+        // And the column for the flow's hash.
+        CoreKind::Bits64 if cells == CellKind::FlowRows => 21,
+        CoreKind::Bits512 if cells == CellKind::FlowRows => 20,
         CoreKind::Bits64 => 20,
         CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 19,
     }

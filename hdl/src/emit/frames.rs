@@ -13,11 +13,14 @@
 //! code that shares nothing with the model.
 
 use deltaline_model::configuration::{Configuration, SEED_USE};
+use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, WINDOW_BYTES, identify};
 use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::flow_rows;
 use deltaline_model::sketch::identity_table::{self, TABLES};
 use deltaline_model::sketch::lda_identity;
+use deltaline_model::sketch::lds::{self, Bases, FlowHash};
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::place::Placement;
 use deltaline_model::wire::check::{DESTINATION, SOURCE};
@@ -142,6 +145,7 @@ fn kinds() -> String {
         (Kind::FINECOMB, false, "its banks", &["identifier 63:32", "identifier 31:0"]),
         (Kind::IDENTITY_TABLE, false, "4", &["check", "identifier 63:32", "identifier 31:0"]),
         (Kind::LDA_IDENTITY, false, "3", &[]),
+        (Kind::FLOW_ROWS, true, "4", &["digest"]),
     ] {
         let bits = deltaline_model::wire::cell::bits(fields.len());
         let cells = most_cells(bits);
@@ -157,7 +161,7 @@ fn kinds() -> String {
     text + "
 A cell is a count of 32 bits, a timestamp sum of 40 bits and further fields of 32 bits. Cells a frame: or as many as a table
 has. Every kind has one own word, word 16: the prefix lengths in this interval, one byte a bank, the first bank's in bits
-63:56, 255 where there is no bank; an identity table's is its one prefix length. Of lda-identity, table 0 has rows; each two words of
+63:56, 255 where there is no bank; an identity table's and an lds's is its one prefix length. Of lda-identity, table 0 has rows; each two words of
 tables 1 and 2 are a cell of an identity table: count and check sum, then the identifier's two halves in their places.
 "
 }
@@ -182,6 +186,11 @@ there is none, the packet enters the totals, but no cell.
 tables, the row in table 0 is the low r bits of identifier bits 63:48, in table 1 of bits 47:32, and so on. With lda-identity the row
 is the low r bits of the identifier; the cells behind the rows are four tables of 2^(r-2), one behind the other, with
 rows as an identity table's.
+
+**Row of a flow.** With lds a packet has a cell in each of four tables. Its flow's key is its key with all but IP version, protocol, addresses and
+ports set to zero: ports (word 10) count of protocols 6, 17, 33, 132 and 136, unless an IPv4 packet is a later fragment. The flow's hash, turned
+right by 16 t bits, is for table t; its bits 31:0 go through four rounds with constants 572 + 4 t to 575 + 4 t of the seed. The
+highest r bits of what comes out are the flow's first cell; the packet's is 0 to 3 cells behind it, by bits 15:14 of its place, modulo 2^r.
 
 **Digest.** Bits 47:16 of the hash through six rounds, with constants 544 to 549 of the seed.
 
@@ -215,8 +224,11 @@ fn example(configuration: &Configuration) -> String {
     let (hash, place) =
         (LinearHash::new(configuration.hash(), configuration.seed()), Placement::of(configuration));
     let (digest, id) = (PacketDigest::new(configuration.seed()), PacketId::default());
+    let flows = FlowHash::new(configuration.hash(), configuration.seed());
+    let bases = Bases::new(flow_rows::ROWS, configuration.seed());
     let kind = configuration.kind();
     let fields = match kind {
+        Kind::FLOW_ROWS => " digest |",
         Kind::LDA if configuration.has_digests() => " digest |",
         Kind::LDA => "",
         Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY => " check | identifier |",
@@ -248,6 +260,13 @@ fn example(configuration: &Configuration) -> String {
                 let rows = configuration.rows();
                 let cells = (0..TABLES).map(|table| identity_table::row(halves, table, rows / TABLES));
                 once(lda_identity::row_of(halves, rows)).chain(cells).map(|row| row.to_string()).collect()
+            }
+            Kind::FLOW_ROWS => {
+                let flow = flows.flow(&FlowKey::of(&identity.key));
+                let tables =
+                    (0..flow_rows::ROWS).filter_map(|table| bases.column(table, flow, configuration.rows()));
+                let offset = lds::offset(place, flow_rows::WIDTH);
+                tables.map(|base| ((base + offset) % configuration.rows()).to_string()).collect()
             }
             _ => vec![(place as usize % configuration.rows()).to_string()],
         };

@@ -11,6 +11,7 @@ use std::fmt::Write;
 pub(crate) fn table_name(configuration: &Configuration) -> &'static str {
     match CellKind::of_configuration(configuration) {
         CellKind::IdentityTable | CellKind::LdaIdentity => "table",
+        CellKind::FlowRows => "row",
         CellKind::Lda
         | CellKind::Digests
         | CellKind::FineComb
@@ -63,6 +64,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
             CellKind::FineComb
             | CellKind::IdentityTable
             | CellKind::LdaIdentity
+            | CellKind::FlowRows
             | CellKind::Rda
             | CellKind::Srda
             | CellKind::Slices => {

@@ -35,4 +35,6 @@ pub enum Module {
     IdentityTable,
     /// Rows with an identity table beside them: keys in, words out.
     LdaIdentity,
+    /// Rows of flows: keys in, cells out.
+    FlowRows,
 }

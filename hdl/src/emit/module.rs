@@ -17,6 +17,7 @@ use crate::leaves::Classifier;
 use crate::point::core::Core;
 use crate::point::wide_core::{Core256, Core512};
 use crate::sketch::digest;
+use crate::sketch::flow_rows::FlowRows;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lda::Lda;
 use crate::sketch::lda_identity::LdaIdentity;
@@ -69,6 +70,10 @@ impl Request<'_> {
                 let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::LdaIdentity)?;
                 sizes::lda_identity(size, Stage(self))
             }
+            Module::FlowRows => {
+                let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::FlowRows)?;
+                sizes::flow_rows(size, Stage(self))
+            }
             Module::Lda if cells == CellKind::Digests => {
                 sizes::narrow_digests(CoreKind::Bits64.size(configuration)?, Stage(self))
             }
@@ -91,10 +96,11 @@ impl Request<'_> {
                 sizes::lanes(size, Lanes(self))
             }
             (_, CellKind::Digests) => sizes::wide_digests(size, WideDigests(self)),
-            // Built for one lane of 64 bits alone.
+            // Built for one lane of 64 bits alone, but for rows of flows.
             (_, CellKind::FineComb) => sizes::finecomb(size, FineComb(self)),
             (_, CellKind::IdentityTable) => sizes::identity(size, WithIdentityTable(self)),
             (_, CellKind::LdaIdentity) => sizes::lda_identity(size, WithLdaIdentity(self)),
+            (_, CellKind::FlowRows) => sizes::flow_rows(size, WithFlowRows(self)),
             (_, CellKind::Slices) => Err(Refusal::NoSlices.into()),
             (_, cells @ (CellKind::Rda | CellKind::Srda)) => Err(Refusal::SoftwareOnly { cells }.into()),
         }
@@ -111,6 +117,7 @@ impl Emission for Stage<'_> {
         match module {
             Module::IdentityTable => emit_block(&mut IdentityTable::<R, A, 168>::new(configuration), name),
             Module::LdaIdentity => emit_block(&mut LdaIdentity::<R, A, T>::new(configuration), name),
+            Module::FlowRows => emit_block(&mut FlowRows::<R, A>::new(configuration), name),
             Module::Sampler => emit_block(&mut Sampler::<R, A>::new(configuration), name),
             _ if configuration.has_digests() => emit_block(&mut Lda::<A, 104, 1>::default(), name),
             _ => emit_block(&mut Lda::<A>::default(), name),
@@ -165,6 +172,20 @@ impl Emission for WithLdaIdentity<'_> {
         self,
     ) -> Result<String, EmitError> {
         emit_block(&mut Core::<R, A, C, 72, 0, 0, 0, 0, 1, T>::new(self.0.configuration), self.0.name)
+    }
+}
+
+struct WithFlowRows<'a>(Request<'a>);
+
+impl Emission for WithFlowRows<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self.0;
+        match module {
+            Module::Core512 => emit_block(&mut Core512::<R, A, 1, C, 104, 1, 0, 1>::new(configuration), name),
+            _ => emit_block(&mut Core::<R, A, C, 104, 1, 1, 0, 0, 0, R, 1>::new(configuration), name),
+        }
     }
 }
 

@@ -71,6 +71,11 @@ pub(crate) fn lda_identity(size: Size, emission: impl Emission) -> Result<String
     built_sizes!(lda_identity, emit_in size, emission;)
 }
 
+/// One lane of 64 or 512 bits with rows of flows.
+pub(crate) fn flow_rows(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(flow_rows, emit_in size, emission;)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,12 +95,14 @@ mod tests {
     #[test]
     fn every_size_of_the_table_is_compiled_and_no_other() {
         type Dispatch = fn(Size, Probe) -> Result<String, EmitError>;
-        let tables: [(CoreKind, CellKind, Dispatch); 12] = [
+        let tables: [(CoreKind, CellKind, Dispatch); 14] = [
             (CoreKind::Bits64, CellKind::Lda, narrow),
             (CoreKind::Bits64, CellKind::Digests, narrow_digests),
             (CoreKind::Bits64, CellKind::FineComb, finecomb),
             (CoreKind::Bits64, CellKind::IdentityTable, identity),
             (CoreKind::Bits64, CellKind::LdaIdentity, lda_identity),
+            (CoreKind::Bits64, CellKind::FlowRows, flow_rows),
+            (CoreKind::Bits512, CellKind::FlowRows, flow_rows),
             (CoreKind::Bits256, CellKind::Lda, wide),
             (CoreKind::Bits512, CellKind::Lda, wide),
             (CoreKind::TwoLanes512, CellKind::Lda, lanes),

@@ -79,7 +79,7 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N, I, J and T as the
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N, I, J, T and K as the
 //! aggregator's; hash,
 //! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
 //! length back to back. A frame's cell is written in the 20th cycle behind its last beat, in an
@@ -113,6 +113,7 @@ pub struct Core<
     const I: usize = 0,
     const J: usize = 0,
     const T: usize = R,
+    const K: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -173,7 +174,7 @@ pub struct Core<
 
     identity: Identity,
     boundary: Boundary<3>,
-    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I, J, T>,
+    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I, J, T, K>,
 }
 
 impl<
@@ -187,7 +188,8 @@ impl<
     const I: usize,
     const J: usize,
     const T: usize,
-> Core<R, A, C, S, D, P, N, I, J, T>
+    const K: usize,
+> Core<R, A, C, S, D, P, N, I, J, T, K>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -216,7 +218,8 @@ impl<
     const I: usize,
     const J: usize,
     const T: usize,
-> Logic for Core<R, A, C, S, D, P, N, I, J, T>
+    const K: usize,
+> Logic for Core<R, A, C, S, D, P, N, I, J, T, K>
 {
     #[passes(
         aggregator,

@@ -22,8 +22,9 @@
 //! # Parameters, latency and throughput
 //!
 //! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number + bits of a class, L lanes,
-//! C classes, S and D as the lda's (digests). One beat a cycle and lane, so with frames of one beat one frame a cycle
-//! and lane. A frame is committed six cycles behind its last beat, and its cell is written 13 cycles later.
+//! C classes, S and D as the lda's (digests), G lanes of cells and F rows of flows as the aggregator's N and K. One beat a cycle and
+//! lane, so with frames of one beat one frame a cycle and lane. A frame is committed six cycles behind its last beat, and its cell is
+//! written 13 cycles later, with rows of flows 14.
 //!
 //! # Test plan
 //!
@@ -49,7 +50,9 @@ pub type Core512<
     const C: usize,
     const S: usize = 72,
     const D: usize = 0,
-> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D>;
+    const G: usize = L,
+    const F: usize = 0,
+> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D, G, F>;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -66,6 +69,8 @@ pub struct WideCore<
     const C: usize,
     const S: usize = 72,
     const D: usize = 0,
+    const G: usize = L,
+    const F: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -126,7 +131,7 @@ pub struct WideCore<
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
     boundary: Boundary<2>,
-    aggregator: Aggregator<R, A, L, C, S, D>,
+    aggregator: Aggregator<R, A, L, C, S, D, D, G, 0, 0, R, F>,
     delimiter_now: Signal<Local, Bit>,
 }
 
@@ -143,7 +148,9 @@ impl<
     const C: usize,
     const S: usize,
     const D: usize,
-> WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
+    const G: usize,
+    const F: usize,
+> WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -174,7 +181,9 @@ impl<
     const C: usize,
     const S: usize,
     const D: usize,
-> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D>
+    const G: usize,
+    const F: usize,
+> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F>
 {
     #[passes(
         aggregator,

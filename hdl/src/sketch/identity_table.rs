@@ -3,8 +3,8 @@
 //! # Theory of operation
 //!
 //! Twin of `deltaline_model::sketch::identity_table`, in the place of a [lane](crate::sketch::lane). Three
-//! [digests](crate::sketch::digest) make check and identifier. The tables are four [ldas](crate::sketch::lda), which are
-//! updated together: the row in each is made of the low bits of a part of the identifier. So an update waits a cycle
+//! [digests](crate::sketch::digest) make check and identifier. The tables are four [ldas](crate::sketch::lda), each in a
+//! [table](crate::sketch::table), which are updated together: the row in each is made of the low bits of a part of the identifier. So an update waits a cycle
 //! longer than that of a lane, and the fields wait until it wants them.
 //!
 //! ```text
@@ -56,10 +56,10 @@ use crate::leaves::{Delay, Flop};
 use crate::module::module;
 use crate::sketch::digest::{self, Digest};
 use crate::sketch::digest_sum::DigestSum;
-use crate::sketch::lda::Lda;
 use crate::sketch::mixing::MIXING;
 use crate::sketch::place::Place;
 use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
+use crate::sketch::table::Table;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
@@ -94,12 +94,13 @@ pub struct IdentityTable<const R: usize, const A: usize, const S: usize = 168> {
     digest: [Digest; 3],
     checks: DigestSum<1>,
     field: [Delay<32, 5>; 3],
+    fields: Signal<Local, Bits<96>>,
     /// From the packet to the update: its copy above its timestamp.
     entering: Signal<Local, Bits<41>>,
     waiting: Delay<41, 7>,
     /// From the sampler to the update.
     updating: Flop<Bit>,
-    table: [Table<R, A, S>; 4],
+    table: [Table<R, A, S, 3, 96>; 4],
 
     drained: Signal<Local, Bits<S>>,
     overflows: Signal<Local, Bit>,
@@ -116,7 +117,7 @@ impl<const R: usize, const A: usize, const S: usize> IdentityTable<R, A, S> {
             table: std::array::from_fn(|number| Table::new(number as u64)),
         }
             clk rst key packet epoch nanoseconds masks mixing drain_address drain_epoch clear_first clear_second drained_cell
-            overflow overflow_epoch placing field entering waiting updating drained overflows
+            overflow overflow_epoch placing field fields entering waiting updating drained overflows
             wrapped_copy unused_row ends digest_sum checks
         }
     }
@@ -176,6 +177,9 @@ impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, 
         self.table[1].row.next = self.digest[1].value.val().get_bits::<R>(0);
         self.table[2].row.next = self.digest[2].value.val().get_bits::<R>(16);
         self.table[3].row.next = self.digest[2].value.val().get_bits::<R>(0);
+        self.fields.next = bit_cast::<96, 32>(self.field[0].q.val())
+            | (bit_cast::<96, 32>(self.field[1].q.val()) << 32)
+            | (bit_cast::<96, 32>(self.field[2].q.val()) << 64);
         self.drained.next = 0.into();
         self.overflows.next = false;
         self.wrapped_copy.next = false;
@@ -185,9 +189,7 @@ impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, 
             self.table[i].update.next = self.updating.q.val();
             self.table[i].epoch.next = self.waiting.q.val().get_bit(40);
             self.table[i].timestamp.next = self.waiting.q.val().get_bits::<40>(0);
-            self.table[i].check.next = self.field[0].q.val();
-            self.table[i].upper.next = self.field[1].q.val();
-            self.table[i].lower.next = self.field[2].q.val();
+            self.table[i].fields.next = self.fields.val();
             self.table[i].drain_address.next = self.drain_address.val();
             self.table[i].drain_epoch.next = self.drain_epoch.val();
             self.table[i].clear_first.next = self.clear_first.val();
@@ -202,82 +204,5 @@ impl<const R: usize, const A: usize, const S: usize> Logic for IdentityTable<R, 
         self.drained_cell.next = self.drained.val();
         self.overflow.next = self.overflows.val();
         self.overflow_epoch.next = self.wrapped_copy.val();
-    }
-}
-
-/// One of the tables: the ports of its [lda](crate::sketch::lda), in the drain's walk over all tables.
-///
-/// | port | direction | width | meaning |
-/// |------|-----------|-------|---------|
-/// | update, epoch, timestamp | in | 1, 1, 40 | as the lda's |
-/// | row | in | R | with update: the low bits of a part of the identifier |
-/// | check, upper, lower | in | 32 | the fields, five cycles behind the update |
-/// | drain_address, drain_epoch, clear_first, clear_second | in | | as the identity table's |
-/// | drained_cell | out | 168 | as the lda's; zero while another table is drained |
-/// | overflow, overflow_epoch | out | 1 | as the lda's |
-#[derive(LogicBlock)]
-pub struct Table<const R: usize, const A: usize, const S: usize> {
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub update: Signal<In, Bit>,
-    pub epoch: Signal<In, Bit>,
-    pub row: Signal<In, Bits<R>>,
-    pub timestamp: Signal<In, Bits<40>>,
-    pub check: Signal<In, Bits<32>>,
-    pub upper: Signal<In, Bits<32>>,
-    pub lower: Signal<In, Bits<32>>,
-    pub drain_address: Signal<In, Bits<A>>,
-    pub drain_epoch: Signal<In, Bit>,
-    pub clear_first: Signal<In, Bit>,
-    pub clear_second: Signal<In, Bit>,
-    pub drained_cell: Signal<Out, Bits<S>>,
-    pub overflow: Signal<Out, Bit>,
-    pub overflow_epoch: Signal<Out, Bit>,
-
-    lda: Lda<R, S, 3>,
-    row_bits: Constant<Bits<5>>,
-    number: Constant<Bits<A>>,
-    drained_table: Signal<Local, Bits<A>>,
-    is_drained: Signal<Local, Bit>,
-    shown: Signal<Local, Bits<S>>,
-}
-
-impl<const R: usize, const A: usize, const S: usize> Table<R, A, S> {
-    fn new(number: u64) -> Self {
-        module! { Table {
-            row_bits: Constant::new((R as u64).into()),
-            number: Constant::new(number.into()),
-        }
-            clk rst update epoch row timestamp check upper lower drain_address drain_epoch clear_first clear_second
-            drained_cell overflow overflow_epoch lda drained_table is_drained shown
-        }
-    }
-}
-
-impl<const R: usize, const A: usize, const S: usize> Logic for Table<R, A, S> {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.drained_table.next = self.drain_address.val() >> self.row_bits.val();
-        self.is_drained.next = self.drained_table.val() == self.number.val();
-        self.lda.clk.next = self.clk.val();
-        self.lda.rst.next = self.rst.val();
-        self.lda.update.next = self.update.val();
-        self.lda.epoch.next = self.epoch.val();
-        self.lda.address.next = self.row.val();
-        self.lda.timestamp.next = self.timestamp.val();
-        self.lda.field[0].next = self.check.val();
-        self.lda.field[1].next = self.upper.val();
-        self.lda.field[2].next = self.lower.val();
-        self.lda.drain_address.next = self.drain_address.val().get_bits::<R>(0);
-        self.lda.drain_epoch.next = self.drain_epoch.val();
-        self.lda.clear[0].next = self.clear_first.val() & self.is_drained.val();
-        self.lda.clear[1].next = self.clear_second.val() & self.is_drained.val();
-        self.shown.next = 0.into();
-        if self.is_drained.val() {
-            self.shown.next = self.lda.drained_cell.val();
-        }
-        self.drained_cell.next = self.shown.val();
-        self.overflow.next = self.lda.overflow.val();
-        self.overflow_epoch.next = self.lda.overflow_epoch.val();
     }
 }

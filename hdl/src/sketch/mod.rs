@@ -6,12 +6,15 @@
 //! ```
 //!
 //! [`lane::Lane`] puts them together for the packets of one lane; [`identity_table::IdentityTable`] does so for an identity
-//! table, [`lda_identity::LdaIdentity`] for rows with one beside them.
+//! table, [`lda_identity::LdaIdentity`] for rows with one beside them, [`flow_rows::FlowRows`] for rows
+//! in which every flow has cells.
 
 pub mod adder;
 pub mod cell_memory;
 pub mod digest;
 pub mod digest_sum;
+pub mod flow_key;
+pub mod flow_rows;
 pub mod identity_table;
 pub mod lane;
 pub mod lda;
@@ -21,3 +24,4 @@ pub mod mixing;
 pub mod place;
 pub mod rounds;
 pub mod sampler;
+pub mod table;

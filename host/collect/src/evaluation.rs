@@ -257,6 +257,7 @@ fn evaluate(
         Kind::SLICES => sliced(&pair, &pair.sender.cells(), &pair.receiver.cells()),
         Kind::BOTH => both(&pair),
         Kind::LDA_IDENTITY => with_identities(&pair),
+        Kind::FLOW_ROWS => of_flows(&pair),
         kind => Err(Unusable::Kind(kind)),
     }
 }
@@ -482,6 +483,37 @@ fn of_array<C: Subtractable>(
         (estimate.paper_second_moment, estimate.paper_deviation) =
             published_deviation(&Observation { rows: whole.sender.len(), ..whole }, mean.nanoseconds);
     }
+    Ok(Answer { estimate, rows, further: vec![] })
+}
+
+/// The evaluation of rows of flows: of all packets together, what sums say.
+fn of_flows(pair: &Pair) -> Result<Answer, Unusable> {
+    let [sender, receiver]: [Vec<Cell>; 2] = [pair.sender.cells(), pair.receiver.cells()];
+    let all = pair.sender.prefixes.is_none_or(|prefixes| prefixes.lengths() == [0]);
+    for (end, cells, totals) in
+        [(Role::Sender, &sender, &pair.sender.totals), (Role::Receiver, &receiver, &pair.receiver.totals)]
+    {
+        let rows = cells.chunks((pair.sender.shape.table_cells as usize).max(1));
+        let counts = rows.map(|row| row.iter().map(|cell| u64::from(cell.count)).sum::<u64>());
+        if let Some(cells) =
+            counts.into_iter().find(|cells| *cells > totals.packets || all && *cells != totals.packets)
+        {
+            return Err(ObservationError::Total { end, cells, total: totals.packets }.into());
+        }
+    }
+    // Rows of their own, in which nothing is sampled.
+    let blank = [Cell::default()];
+    let without = Observation { rows: 1, ..observation(pair, &blank, &blank) };
+    let mut estimate = estimate_traffic(&without, None, &[])?;
+    (estimate.mean, estimate.deviation) = (Err(Reason::OfFlows), Err(Reason::OfFlows));
+    let rows = Rows { vouched: true, ..pair.rows(&sender, &receiver) };
+    // Rows prove that packets came in, and not how many: each is in all of them.
+    let gained = u64::from(rows.surplus + rows.foreign > 0);
+    estimate.balance = estimate.balance.with_gained(gained);
+    if let Some(sums) = sums(pair) {
+        estimate = estimate.with_sums(&sums);
+    }
+    estimate.balance = estimate.balance.without_rows(None);
     Ok(Answer { estimate, rows, further: vec![] })
 }
 

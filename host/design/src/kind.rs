@@ -143,6 +143,8 @@ pub enum CellKind {
     IdentityTable,
     /// The LDA's, with those of an identity table beside them.
     LdaIdentity,
+    /// Those of flows, in the rows of an LDS.
+    FlowRows,
     /// RDA's, of software alone.
     Rda,
     /// sRDA's, of software alone.
@@ -153,12 +155,13 @@ pub enum CellKind {
 
 impl CellKind {
     /// All of them.
-    pub const ALL: [CellKind; 8] = [
+    pub const ALL: [CellKind; 9] = [
         CellKind::Lda,
         CellKind::Digests,
         CellKind::FineComb,
         CellKind::IdentityTable,
         CellKind::LdaIdentity,
+        CellKind::FlowRows,
         CellKind::Rda,
         CellKind::Srda,
         CellKind::Slices,
@@ -170,6 +173,7 @@ impl CellKind {
             Kind::FINECOMB => CellKind::FineComb,
             Kind::IDENTITY_TABLE => CellKind::IdentityTable,
             Kind::LDA_IDENTITY => CellKind::LdaIdentity,
+            Kind::FLOW_ROWS => CellKind::FlowRows,
             Kind::RDA => CellKind::Rda,
             Kind::SRDA => CellKind::Srda,
             Kind::SLICES | Kind::BOTH => CellKind::Slices,
@@ -187,7 +191,7 @@ impl CellKind {
     pub const fn fields(self) -> usize {
         match self {
             CellKind::Lda | CellKind::LdaIdentity | CellKind::Slices => 0,
-            CellKind::Digests => 1,
+            CellKind::Digests | CellKind::FlowRows => 1,
             CellKind::FineComb | CellKind::Rda => 2,
             CellKind::IdentityTable | CellKind::Srda => 3,
         }
@@ -207,6 +211,7 @@ mod tests {
             (CellKind::FineComb, Kind::FINECOMB, false),
             (CellKind::IdentityTable, Kind::IDENTITY_TABLE, false),
             (CellKind::LdaIdentity, Kind::LDA_IDENTITY, false),
+            (CellKind::FlowRows, Kind::FLOW_ROWS, false),
             (CellKind::Rda, Kind::RDA, false),
             (CellKind::Srda, Kind::SRDA, false),
             (CellKind::Slices, Kind::SLICES, false),

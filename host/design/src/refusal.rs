@@ -102,15 +102,16 @@ fn with(cells: CellKind) -> &'static str {
         CellKind::FineComb => " with FineComb",
         CellKind::IdentityTable => " with an identity table",
         CellKind::LdaIdentity => " with LDA and identity table",
+        CellKind::FlowRows => " with LDS",
         CellKind::Rda => " with RDA",
         CellKind::Srda => " with sRDA",
         CellKind::Slices => " with slices",
     }
 }
 
-/// An identity table always has four tables, and beside rows always three.
+/// An identity table always has four tables, beside rows always three, and an LDS four rows.
 fn and_banks(cells: CellKind, banks: usize) -> String {
-    if matches!(cells, CellKind::IdentityTable | CellKind::LdaIdentity) {
+    if matches!(cells, CellKind::IdentityTable | CellKind::LdaIdentity | CellKind::FlowRows) {
         String::new()
     } else {
         format!(" and {banks} banks")

@@ -21,7 +21,7 @@ use deltaline_model::configuration::Configuration;
 ///
 /// The tables: `byte`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
 /// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these; `finecomb`, `identity` and `lda_identity`, one lane of
-/// 64 bits with those synopses.
+/// 64 bits with those synopses; `flow_rows`, one lane of 64 or 512 bits.
 #[macro_export]
 macro_rules! built_sizes {
     (byte, $with:ident $($more:tt)*) => {
@@ -92,6 +92,13 @@ macro_rules! built_sizes {
             (32, 4, 1) (1024, 4, 1)
         }
     };
+    // Four rows, always.
+    (flow_rows, $with:ident $($more:tt)*) => {
+        $with! {
+            $($more)*
+            (16, 4, 1) (1024, 4, 1)
+        }
+    };
 }
 
 /// A size of hardware.
@@ -142,6 +149,7 @@ const WIDE_DIGESTS: &[Size] = built_sizes!(wide_digests, table);
 const FINECOMB: &[Size] = built_sizes!(finecomb, table);
 const IDENTITY: &[Size] = built_sizes!(identity, table);
 const LDA_IDENTITY: &[Size] = built_sizes!(lda_identity, table);
+const FLOW_ROWS: &[Size] = built_sizes!(flow_rows, table);
 
 /// Most rows of a bank that any hardware is built for.
 pub const MAX_ROWS: usize = {
@@ -174,6 +182,7 @@ pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
         (CoreKind::Bits64, CellKind::FineComb) => FINECOMB,
         (CoreKind::Bits64, CellKind::IdentityTable) => IDENTITY,
         (CoreKind::Bits64, CellKind::LdaIdentity) => LDA_IDENTITY,
+        (CoreKind::Bits64 | CoreKind::Bits512, CellKind::FlowRows) => FLOW_ROWS,
         (CoreKind::Bits256 | CoreKind::Bits512, CellKind::Lda) => WIDE,
         (CoreKind::TwoLanes512 | CoreKind::FourLanes512, CellKind::Lda) => LANES,
         (_, CellKind::Digests) => WIDE_DIGESTS,
@@ -182,6 +191,7 @@ pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
             CellKind::FineComb
             | CellKind::IdentityTable
             | CellKind::LdaIdentity
+            | CellKind::FlowRows
             | CellKind::Rda
             | CellKind::Srda
             | CellKind::Slices,

@@ -188,6 +188,11 @@ pub enum Reason {
         "not identifiable: a packet is in several rows of one array, so that their spread is not that of delays; take rda or identity"
     )]
     SharedRows,
+    /// Cells hold flows, which are no random sample of all packets.
+    #[error(
+        "not identifiable: cells of flows are no random sample of all packets; with synopsis lda they are, with lds they say the delay of flows"
+    )]
+    OfFlows,
     /// Slices need a path that keeps order.
     #[error(
         "not identifiable: packets did not keep their order, or at least {0} were received that were not sent; slices need a path that \

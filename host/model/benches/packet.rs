@@ -97,7 +97,7 @@ fn packets(criterion: &mut Criterion) {
             if let Ok(identity) = identify(black_box(frame)) {
                 let hash = hash.hash(&identity.key);
                 let (place, time) = (placement.place(hash), Timestamp::from_nanoseconds(time));
-                let packet = Hashed { hash, place, time, digest: 0 };
+                let packet = Hashed { hash, place, time, ..Hashed::default() };
                 lda.add(0, &sampler, &[packet]);
             }
         });

@@ -244,6 +244,7 @@ impl Configuration {
             rows: self.rows,
             prefixes: self.prefixes,
             has_digests: self.digests,
+            seed: self.seed,
             tables: self.tables,
         }
     }

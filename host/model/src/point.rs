@@ -39,8 +39,9 @@
 
 use crate::configuration::Configuration;
 use crate::packet::classifier::MAX_CLASSES;
+use crate::packet::flow::{FlowFields, FlowMasks};
 use crate::packet::hash::LinearHash;
-use crate::packet::identity::{Identity, identify, identify_plain};
+use crate::packet::identity::{Identity, Key as PacketKey, identify, identify_plain};
 use crate::sketch::digest::{self, PacketDigest};
 use crate::sketch::mixing::Mixing;
 use crate::sketch::packet_cache::PacketCache;
@@ -121,6 +122,9 @@ pub struct MeasurementPoint {
     succession: Succession,
     time: Option<AbsoluteTime>,
     hash: LinearHash,
+    /// What a flow is, if flows have a say.
+    flows: FlowMasks,
+    is_of_flows: bool,
     digest: PacketDigest,
     placement: Placement,
     tables: Tables,
@@ -157,6 +161,8 @@ impl MeasurementPoint {
             digest: digest::first(configuration.kind(), configuration.seed()),
             placement: Placement::of(configuration),
             hash: LinearHash::new(configuration.hash(), configuration.seed()),
+            flows: FlowMasks::new(&FlowFields::default()),
+            is_of_flows: configuration.kind().is_of_flows(),
             tables: registry::synopsis(configuration.kind(), &configuration.parameters()),
             sampler: Sampler::new(*configuration.prefixes()),
             scheduled: None,
@@ -347,8 +353,8 @@ impl MeasurementPoint {
         match identify_plain(frame) {
             // The key of these never is in memory.
             Some(identity) if self.configuration.classifier().is_empty() => {
-                let hash = self.hash.hash(&identity.key);
-                self.add(0, u64::from(identity.ip_length), &mut [Hashed { hash, time, ..Hashed::default() }]);
+                let packet = self.hashed(&identity.key, time);
+                self.add(0, u64::from(identity.ip_length), &mut [packet]);
             }
             _ => self.observe_any(frame, time),
         }
@@ -377,18 +383,21 @@ impl MeasurementPoint {
     pub fn record(&mut self, identity: &Identity, time: Timestamp) {
         match self.configuration.classifier().class(&identity.key) {
             Some(class) => {
-                let hash = self.hash.hash(&identity.key);
-                self.add(
-                    class,
-                    u64::from(identity.ip_length),
-                    &mut [Hashed { hash, time, ..Hashed::default() }],
-                );
+                let packet = self.hashed(&identity.key, time);
+                self.add(class, u64::from(identity.ip_length), &mut [packet]);
             }
             None => {
                 self.totals.unmeasured = self.totals.unmeasured.saturating_add(1);
                 self.unmatched = self.unmatched.saturating_add(1);
             }
         }
+    }
+
+    /// A packet, with its flow if that has a say.
+    #[inline(always)]
+    fn hashed(&self, key: &PacketKey, time: Timestamp) -> Hashed {
+        let flow = if self.is_of_flows { self.hash.hash(self.flows.flow(key).key()) } else { 0 };
+        Hashed { hash: self.hash.hash(key), flow, time, ..Hashed::default() }
     }
 
     /// Counts packets of a class that have so many octets together; their places and digests are not known yet.
@@ -573,9 +582,10 @@ impl MeasurementPoint {
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+lzcnt+pclmulqdq", "x86_64+pclmulqdq"))]
 fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item = (&'a [u8], Timestamp)>) {
     let (mut batch, mut packets, mut octets) = ([Hashed::default(); BATCH], 0, 0);
+    let is_plain = point.configuration.classifier().is_empty() && !point.is_of_flows;
     for (frame, time) in frames {
         match identify_plain(frame) {
-            Some(identity) if point.configuration.classifier().is_empty() => {
+            Some(identity) if is_plain => {
                 let hash = match_target! {
                     "x86_64+avx2+bmi1+bmi2+lzcnt+pclmulqdq" => point.hash.multiplied(&identity.key, |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
                     "x86_64+pclmulqdq" => point.hash.multiplied(&identity.key, |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
@@ -592,7 +602,7 @@ fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item 
             _ => {
                 point.add(0, octets, &mut batch[..packets]);
                 (packets, octets) = (0, 0);
-                point.observe_any(frame, time);
+                point.observe(frame, time);
             }
         }
     }
@@ -627,11 +637,15 @@ mod tests {
     use super::*;
     use crate::configuration::Settings;
     use crate::packet::classifier::Fields;
+    use crate::packet::flow::FlowKey;
     use crate::sketch::cell::Cell;
+    use crate::sketch::flow_rows;
     use crate::sketch::lda::{Lda, Table};
+    use crate::sketch::lds::{FlowCell, FlowHash, FlowPacket, Lds};
     use crate::sketch::synopsis::Synopsis;
     use crate::wire::authentication::Keys;
     use crate::wire::frame::{Flags, Frame};
+    use crate::wire::shape::Kind;
     use core::num::NonZeroU16;
     use std::vec;
     use std::vec::Vec;
@@ -702,6 +716,7 @@ mod tests {
         let frames: Vec<(Vec<u8>, Timestamp)> = (0..2000u16)
             .map(|number| {
                 let mut frame = packet(number);
+                frame[37] = (number % 7) as u8;
                 // Between frames of other kinds, ever longer runs of plain ones.
                 match (number % (1 + number / 50), number % 3) {
                     (0, 0) => frame.truncate(50),
@@ -712,9 +727,14 @@ mod tests {
                 (frame, Timestamp(u64::from(number) << 20 | 3))
             })
             .collect();
-        for (entries, digest) in [(&[][..], false), (&[], true), (&[entry], false)] {
-            let base = Settings { rows: 8, prefixes: &[0, 2], ..Settings::default() };
-            let configuration = Configuration::new(Settings { entries, digest, ..base }).unwrap();
+        let base = Settings { rows: 8, prefixes: &[0, 2], ..Settings::default() };
+        for settings in [
+            base,
+            Settings { digest: true, ..base },
+            Settings { entries: &[entry], ..base },
+            Settings { synopsis: Kind::FLOW_ROWS, prefixes: &[1], ..base },
+        ] {
+            let configuration = Configuration::new(settings).unwrap();
             let [mut point, mut batches] =
                 [(); 2].map(|()| MeasurementPoint::new(&configuration, Role::Sender));
             let mut left = &frames[..];
@@ -733,6 +753,29 @@ mod tests {
             assert_eq!(batches.truncated(), point.truncated());
             assert!(point.truncated() > 0);
         }
+    }
+
+    #[test]
+    fn rows_of_flows_are_those_of_five_tuples() {
+        let base = Settings { synopsis: Kind::FLOW_ROWS, rows: 32, seed: 9, ..Settings::default() };
+        let configuration = Configuration::new(Settings { prefixes: &[0], ..base }).unwrap();
+        let mut point = MeasurementPoint::new(&configuration, Role::Sender);
+        let parameters = flow_rows::parameters(32, configuration.prefixes(), 9);
+        let (mut lds, hash) = (Lds::new(parameters).unwrap(), FlowHash::new(configuration.hash(), 9));
+        for number in 0..3000u16 {
+            let mut frame = packet(number);
+            // Flows of all sizes, told apart by ports and by the protocol, which has some or not.
+            frame[34..38].copy_from_slice(&(u32::from(number) % (1 + u32::from(number) / 20)).to_be_bytes());
+            frame[23] = [17, 6, 1][usize::from(number) % 3];
+            let (key, time) = (identify(&frame).unwrap().key, Timestamp(u64::from(number) << 20));
+            point.observe(&frame, time);
+            let (flow, packet) = (hash.flow(&FlowKey::of(&key)), hash.packet(&key));
+            let nanoseconds = time.nanoseconds();
+            lds.add(&FlowPacket { flow, packet, nanoseconds, octets: 0, weight: 1 });
+        }
+        let expected = lds.cells().iter();
+        let expected = expected.map(|&FlowCell { sum, count, digest }| Cell { count, sum, digest });
+        assert_eq!(point.cells::<Cell>(), expected.collect::<Vec<_>>());
     }
 
     /// Two classes by the protocol's lowest bit; in each, packets that are neither.

@@ -24,6 +24,11 @@ fn lda_identity(prefix: u8, settings: Settings) -> Configuration {
     Configuration::new(settings).unwrap()
 }
 
+fn flow_rows(prefix: u8, settings: Settings) -> Configuration {
+    let settings = Settings { synopsis: Kind::FLOW_ROWS, rows: 16, prefixes: &[prefix], ..settings };
+    Configuration::new(settings).unwrap()
+}
+
 fn finecomb(settings: Settings) -> Configuration {
     Configuration::new(Settings { synopsis: Kind::FINECOMB, rows: 16, ..settings }).unwrap()
 }
@@ -55,6 +60,15 @@ fn rows_with_an_identity_table() {
     }
 }
 
+#[test]
+fn rows_of_flows() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 3, ..Settings::default() };
+    for configuration in [flow_rows(0, Settings::default()), flow_rows(2, rabin)] {
+        let verilog = emit(&configuration, Module::FlowRows, "flow_rows").unwrap();
+        checks::identity_table::check(&toolchain(), &configuration, &verilog, 200_000, 1).unwrap();
+    }
+}
+
 /// Several control frames of each table.
 #[test]
 fn large_tables() {
@@ -62,6 +76,7 @@ fn large_tables() {
         Settings { synopsis: Kind::FINECOMB, prefixes: &[0, 3], ..Settings::default() },
         Settings { synopsis: Kind::IDENTITY_TABLE, prefixes: &[0], ..Settings::default() },
         Settings { synopsis: Kind::LDA_IDENTITY, prefixes: &[0], ..Settings::default() },
+        Settings { synopsis: Kind::FLOW_ROWS, prefixes: &[0], ..Settings::default() },
     ] {
         let configuration = Configuration::new(configuration).unwrap();
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
@@ -79,11 +94,17 @@ fn cores() {
         identity(0, Settings::default()),
         identity(2, rabin),
         lda_identity(2, rabin),
+        flow_rows(0, Settings::default()),
+        flow_rows(1, Settings { mixing: true, adaptive: true, ..rabin }),
     ] {
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
         let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
         assert!(packets >= 10_000);
     }
+    let configuration = flow_rows(0, rabin);
+    let verilog = emit(&configuration, Module::Core512, "deltaline").unwrap();
+    let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+    assert!(packets >= 10_000);
 }
 
 /// Of an identity table.
@@ -102,8 +123,13 @@ const FAULTS: &[Fault] = &[
         "table_2_row = digest_2_value[(32'h10)+:(4)];",
         "table_2_row = digest_1_value[(32'h10)+:(4)];",
     ),
-    fault("fields without their delay", "table_3_check = field_0_q;", "table_3_check = field_0_d;"),
-    fault("halves exchanged", "table_2_upper = field_1_q;", "table_2_upper = field_2_q;"),
+    Fault {
+        what: "fields without their delay",
+        before: "fields = (",
+        from: "(field_0_q)",
+        to: "(field_0_d)",
+    },
+    Fault { what: "halves exchanged", before: "| ((", from: "(field_1_q)", to: "(field_2_q)" },
     fault("one table's overflow unseen", "overflows = overflows | table_3_overflow;", ""),
     fault("overflow in the wrong copy", "overflow_epoch = wrapped_copy;", "overflow_epoch = epoch;"),
     fault("all tables drained at once", "is_drained = drained_table == number;", "is_drained = 1'b1;"),
@@ -145,6 +171,42 @@ const ROWS_FAULTS: &[Fault] = &[
         "lda_clear_1 = clear_second & is_drained & is_second;",
         "lda_clear_1 = 1'b0;",
     ),
+];
+
+/// Of rows of flows.
+const FLOW_FAULTS: &[Fault] = &[
+    fault("an update a cycle early", "table_0_update = updating_q;", "table_0_update = sampler_sampled;"),
+    fault("a packet that is not sampled", "updating_d = sampler_sampled;", "updating_d = 1'b1;"),
+    fault("the copy of a later packet", "table_1_epoch = waiting_q[32'h28];", "table_1_epoch = epoch;"),
+    Fault {
+        what: "the offset of the packet behind",
+        before: "column_1_d = base_1_column + (",
+        from: "(offset_q)",
+        to: "(offset_d)",
+    },
+    fault(
+        "the offset of other bits",
+        "offset_d = place_value[(32'he)+:(2)];",
+        "offset_d = place_value[(32'hd)+:(2)];",
+    ),
+    fault(
+        "a row's base of another row's hash bits",
+        "base_3_y = flow_hash_1_bits[(32'h10)+:(16)];",
+        "base_3_y = flow_hash_0_bits[(32'h10)+:(16)];",
+    ),
+    fault(
+        "a hash of the packet in place of the flow's",
+        "flow_hash_1_key = flow_key_flow;",
+        "flow_hash_1_key = key;",
+    ),
+    fault("ports of every protocol", "has_ports = 1'b0;", "has_ports = 1'b1;"),
+    fault("ports of a later fragment", "if (is_ipv4 & |key[(32'h20)+:(13)]) begin", "if (1'b0) begin"),
+    fault("IPv4's protocol of IPv6", "protocol = key[(32'h28)+:(8)];", "protocol = key[(32'h50)+:(8)];"),
+    fault("the mask of IPv6 for IPv4", "mask = ipv4_1;", "mask = other_1;"),
+    fault("a digest without its delay", "table_3_fields = field_q;", "table_3_fields = field_d;"),
+    fault("one row's overflow unseen", "overflows = overflows | table_3_overflow;", ""),
+    fault("all rows drained at once", "is_drained = drained_table == number;", "is_drained = 1'b1;"),
+    fault("cleared in all rows", "lda_clear_1 = clear_second & is_drained;", "lda_clear_1 = clear_second;"),
 ];
 
 /// Of a core with FineComb.
@@ -197,6 +259,12 @@ fn planted_faults_are_noticed() {
     let check =
         |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
     let blind = missed(&verilog, "lda_identity", ROWS_FAULTS, check).unwrap();
+    assert!(blind.is_empty(), "{blind:#?}");
+    let configuration = flow_rows(1, Settings::default());
+    let verilog = emit(&configuration, Module::FlowRows, "flow_rows").unwrap();
+    let check =
+        |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
+    let blind = missed(&verilog, "flow_rows", FLOW_FAULTS, check).unwrap();
     assert!(blind.is_empty(), "{blind:#?}");
     for (configuration, faults) in
         [(finecomb(Settings::default()), FINECOMB_FAULTS), (identity(0, Settings::default()), CORE_FAULTS)]

@@ -130,7 +130,8 @@ fn measure(
     let sampled = |length: &u8| differ * packets as f64 / f64::from(1u32 << length) <= LOAD * ROWS as f64;
     let length = (0..MAX_PREFIX).find(sampled).unwrap_or(MAX_PREFIX);
     let prefixes = Prefixes::new(&[length])?;
-    let parameters = Parameters { classes: 1, rows: ROWS, prefixes, has_digests: false, tables: None };
+    let parameters =
+        Parameters { classes: 1, rows: ROWS, prefixes, has_digests: false, seed: 0, tables: None };
     let mut tables = [0, 1].map(|_| RowsAndIdentities::new(&parameters));
     let sampler = Sampler::new(parameters.prefixes);
     let digests = PacketDigest::new(0);
@@ -157,7 +158,11 @@ fn measure(
         }
         for (tables, time) in tables.iter_mut().zip(times) {
             let Some(time) = time.map(Timestamp::from_nanoseconds) else { continue };
-            _ = tables.add(0, &sampler, &[Hashed { hash, place: (hash >> 32) as u32, time, digest: 0 }]);
+            _ = tables.add(
+                0,
+                &sampler,
+                &[Hashed { hash, place: (hash >> 32) as u32, time, ..Hashed::default() }],
+            );
         }
     }
     let truth = moments.truth();

@@ -172,7 +172,7 @@ impl Tables {
     fn end(&self, packets: &[Hashed]) -> Result<End, LabError> {
         let (rows, prefix) = self.slices;
         let prefixes = Prefixes::new(&[prefix])?;
-        let parameters = Parameters { classes: 1, rows, prefixes, has_digests: false, tables: None };
+        let parameters = Parameters { classes: 1, rows, prefixes, has_digests: false, seed: 0, tables: None };
         let mut slices = Slices::new(&parameters);
         slices.add(0, &Sampler::new(prefixes), packets);
         let mut cells = vec![Cell::default(); ROWS];
@@ -206,7 +206,8 @@ impl Run {
         for Travel { sent: at, received: then } in travels {
             let hash = random.bits();
             let (place, digest) = (hash as u32, (hash >> 32) as u32);
-            let hashed = |time| Hashed { hash, place, digest, time: Timestamp::from_nanoseconds(time) };
+            let hashed =
+                |time| Hashed { hash, place, digest, time: Timestamp::from_nanoseconds(time), flow: 0 };
             sent.push(hashed(at));
             let is_lost = place.leading_zeros() >= LOST_BOUNDARY && random.chance(path.boundaries_lost);
             if let Some(then) = then.filter(|_| !is_lost) {

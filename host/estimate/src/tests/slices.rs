@@ -24,12 +24,12 @@ type Seen = (u64, u64);
 
 fn end(rows: usize, prefix: u8, seen: &[Seen]) -> (Vec<Record>, EndSums) {
     let prefixes = Prefixes::new(&[prefix]).unwrap();
-    let parameters = Parameters { classes: 1, rows, prefixes, has_digests: false, tables: None };
+    let parameters = Parameters { classes: 1, rows, prefixes, has_digests: false, seed: 0, tables: None };
     let (mut slices, sampler) = (Slices::new(&parameters), Sampler::new(prefixes));
     let hashed = |&(number, time): &Seen| {
         let hash = mixed(number);
         let time = Timestamp::from_nanoseconds(time);
-        Hashed { hash, place: hash as u32, digest: (hash >> 32) as u32, time }
+        Hashed { hash, place: hash as u32, digest: (hash >> 32) as u32, time, flow: 0 }
     };
     let packets: Vec<Hashed> = seen.iter().map(hashed).collect();
     slices.add(0, &sampler, &packets);

@@ -25,6 +25,8 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Bytes of a flow: IP version, protocol, both addresses of 16 bytes (of IPv4 the first eight bytes hold both), both ports.
 pub const FLOW_BYTES: usize = 38;
 
+/// The protocols that have ports: TCP, UDP, DCCP, SCTP and UDP-Lite.
+pub const PROTOCOLS_WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 const IPV4_SOURCE: usize = 3;
 const IPV6_ADDRESSES: usize = 2;
 
@@ -206,6 +208,12 @@ impl FlowMasks {
         FlowMasks { masks, are_joined: fields.are_joined }
     }
 
+    /// The words of a key that count, of IPv4 or of any other version, with ports or without.
+    pub fn words(&self, is_ipv4: bool, has_ports: bool) -> [u32; KEY_WORDS] {
+        let mask = &self.masks[usize::from(is_ipv4)][usize::from(has_ports)];
+        core::array::from_fn(|word| (mask[word / 2] >> (32 - 32 * (word % 2))) as u32)
+    }
+
     /// The flow of the packet with this key.
     #[inline]
     pub fn flow(&self, key: &Key) -> FlowKey {
@@ -214,8 +222,7 @@ impl FlowMasks {
         // Word 1 is the lower half of the first long word, word 2 the upper half of the second.
         let protocol = if is_ipv4 { long[1] >> 48 } else { long[0] >> 8 } as u8;
         let is_later_fragment = is_ipv4 && long[0] & 0x1fff != 0;
-        // TCP, UDP, DCCP, SCTP, UDP-Lite.
-        let has_ports = matches!(protocol, 6 | 17 | 33 | 132 | 136) && !is_later_fragment;
+        let has_ports = PROTOCOLS_WITH_PORTS.contains(&protocol) && !is_later_fragment;
         let flow = FlowKey(key.masked(&self.masks[usize::from(is_ipv4)][usize::from(has_ports)]));
         if self.are_joined
             && (flow.destination(), flow.ports().map(|ports| ports[1]))
@@ -293,6 +300,11 @@ mod tests {
             let flow = fields.flow(&key(version, protocol, addresses, ports, rest));
             prop_assert_eq!(flow, fields.flow(&key(version, protocol, addresses, ports, other)));
             prop_assert_eq!(FlowKey::from(flow.to_bytes()), flow);
+            let words = FlowMasks::new(&fields).words(v4, PROTOCOLS_WITH_PORTS.contains(&protocol));
+            let masked: [u32; KEY_WORDS] = core::array::from_fn(|word| {
+                key(version, protocol, addresses, ports, rest).words()[word] & words[word]
+            });
+            prop_assert_eq!(masked, flow.key().words());
             // The other direction's, if they are joined.
             let mut back = [0; 32];
             back[..16].copy_from_slice(&addresses[16..]);

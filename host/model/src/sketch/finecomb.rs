@@ -114,7 +114,12 @@ mod tests {
         let packets: Vec<Hashed> = (0..20_000u64)
             .map(|i| {
                 let hash = xxh3_64(&i.to_le_bytes());
-                Hashed { hash, place: hash as u32, time: Timestamp(hash.rotate_left(13)), digest: 0 }
+                Hashed {
+                    hash,
+                    place: hash as u32,
+                    time: Timestamp(hash.rotate_left(13)),
+                    ..Hashed::default()
+                }
             })
             .collect();
         let mut finecomb = FineComb::new(&configuration.parameters());

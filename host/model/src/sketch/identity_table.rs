@@ -220,7 +220,12 @@ mod tests {
             let packets: Vec<Hashed> = (0..5000u64)
                 .map(|i| {
                     let hash = xxh3_64(&i.to_le_bytes());
-                    Hashed { hash, place: hash as u32, time: Timestamp(hash.rotate_left(13)), digest: 0 }
+                    Hashed {
+                        hash,
+                        place: hash as u32,
+                        time: Timestamp(hash.rotate_left(13)),
+                        ..Hashed::default()
+                    }
                 })
                 .collect();
             let mut tables = IdentityTable::new(&configuration.parameters());

@@ -164,7 +164,7 @@ mod tests {
             let hash = xxh3_64(&i.to_le_bytes());
             let time = Timestamp(hash.rotate_left(13));
             let digest = if settings.digest { PacketDigest::new(settings.seed).digest(hash) } else { 0 };
-            assert!(!lda.add(0, &sampler, &[Hashed { hash, place: hash as u32, time, digest }]));
+            assert!(!lda.add(0, &sampler, &[Hashed { hash, place: hash as u32, time, digest, flow: 0 }]));
             let Some(bank) = configuration.prefixes().bank(hash as u32) else { continue };
             let entry = map.entry((bank, hash % 64)).or_default();
             entry.0 += 1;

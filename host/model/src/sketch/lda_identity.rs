@@ -218,7 +218,12 @@ mod tests {
             let packets: Vec<Hashed> = (0..9000u64)
                 .map(|number| {
                     let hash = xxh3_64(&number.to_le_bytes());
-                    Hashed { hash, place: hash as u32, time: Timestamp(hash.rotate_left(13)), digest: 0 }
+                    Hashed {
+                        hash,
+                        place: hash as u32,
+                        time: Timestamp(hash.rotate_left(13)),
+                        ..Hashed::default()
+                    }
                 })
                 .collect();
             let mut tables = RowsAndIdentities::new(&parameters);

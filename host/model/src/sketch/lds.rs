@@ -54,7 +54,8 @@ use core::ops::Range;
 pub const MAX_ROWS: usize = 8;
 /// First constant behind those of the places.
 const FIRST_CONSTANT: usize = 28;
-const ROUNDS: usize = 4;
+/// Rounds of a base.
+pub const ROUNDS: usize = 4;
 /// Longest prefix of a row.
 const MAX_PREFIX: u8 = 16;
 /// Most cells of a table: 4 GiB of them.
@@ -130,6 +131,14 @@ pub enum LdsError {
     /// A prefix is too long.
     #[error("prefix length {0}: give 0 to 16")]
     Prefix(u8),
+    /// As many cells as are given are not those of such a table.
+    #[error("{given} cells are given for a table of {due}")]
+    Cells {
+        /// Cells that are given.
+        given: usize,
+        /// Cells of the table.
+        due: usize,
+    },
 }
 
 /// A cell.
@@ -177,12 +186,45 @@ pub struct FlowPacket {
     pub weight: u32,
 }
 
+/// Where a flow's cells begin in each row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bases(Vec<Rounds<ROUNDS>>);
+
+impl Bases {
+    /// Those of so many rows, at most [`MAX_ROWS`].
+    pub fn new(rows: usize, seed: u64) -> Self {
+        let rounds = |row| Rounds::new(FIRST_CONSTANT + ROUNDS * row, seed);
+        Bases((0..rows.min(MAX_ROWS)).map(rounds).collect())
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The constants of row `row`'s rounds, that of the first round first; none for no row.
+    pub fn constants(&self, row: usize) -> Option<&[u16; ROUNDS]> {
+        self.0.get(row).map(Rounds::constants)
+    }
+
+    /// The first column of the flow with this hash in row `row` of so many columns; none for no row.
+    pub fn column(&self, row: usize, flow: u64, columns: usize) -> Option<usize> {
+        self.0.get(row).map(|rounds| base(rounds, row, flow, columns))
+    }
+}
+
+/// The offset of a packet's cell from its flow's first, of `width` cells.
+#[inline]
+pub fn offset(place: u32, width: usize) -> usize {
+    ((place & 0xffff) as usize * width) >> 16
+}
+
 /// Where flows and packets belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Places {
     placement: Placement,
     digest: PacketDigest,
-    rows: Vec<Rounds<ROUNDS>>,
+    bases: Bases,
 }
 
 /// One end's table.
@@ -205,12 +247,24 @@ impl Lds {
     pub fn new(parameters: LdsParameters) -> Result<Self, LdsError> {
         parameters.check()?;
         let seed = parameters.seed;
-        let rows = (0..parameters.prefixes.len()).map(|row| Rounds::new(FIRST_CONSTANT + ROUNDS * row, seed));
-        let places =
-            Places { placement: Placement::new(seed), digest: PacketDigest::new(seed), rows: rows.collect() };
+        let bases = Bases::new(parameters.prefixes.len(), seed);
+        let places = Places { placement: Placement::new(seed), digest: PacketDigest::new(seed), bases };
         let cells = vec![FlowCell::default(); parameters.columns * parameters.prefixes.len()];
         let octets = vec![0; if parameters.has_octets { cells.len() } else { 0 }];
         Ok(Lds { parameters, places, cells, octets, tracked: Tracked::default(), is_saturated: false })
+    }
+
+    /// A table of these cells, row by row, of which no count overflowed.
+    ///
+    /// # Errors
+    ///
+    /// [`LdsError`], also where there are more or fewer cells than `parameters` say.
+    pub fn of_cells(parameters: LdsParameters, cells: Vec<FlowCell>) -> Result<Self, LdsError> {
+        let table = Lds::new(parameters)?;
+        if cells.len() != table.cells.len() {
+            return Err(LdsError::Cells { given: cells.len(), due: table.cells.len() });
+        }
+        Ok(Lds { cells, ..table })
     }
 
     /// The same with cells of their own for these flows, by their hashes; empty.
@@ -255,14 +309,19 @@ impl Lds {
         let place = self.places.placement.place(packet.packet);
         let digest = self.places.digest.digest(packet.packet);
         let zeros = place.leading_zeros() as u8;
-        let offset = ((place & 0xffff) as usize * self.parameters.width) >> 16;
+        let offset = offset(place, self.parameters.width);
         if let Some(flow) = self.tracked.find(packet.flow) {
             self.is_saturated |= self.tracked.add(flow, zeros, offset, packet, digest);
             return;
         }
         let columns = self.parameters.columns;
-        let rows =
-            self.places.rows.iter().zip(&self.parameters.prefixes).zip(self.cells.chunks_exact_mut(columns));
+        let rows = self
+            .places
+            .bases
+            .0
+            .iter()
+            .zip(&self.parameters.prefixes)
+            .zip(self.cells.chunks_exact_mut(columns));
         for (row, ((rounds, &prefix), cells)) in rows.enumerate() {
             let base = base(rounds, row, packet.flow, columns);
             let column = base + offset;
@@ -282,8 +341,8 @@ impl Lds {
     /// The places of a flow's k cells in row `row`, among all cells.
     pub fn cells_of(&self, flow: u64, row: usize) -> impl Iterator<Item = usize> + use<> {
         let LdsParameters { columns, width, .. } = self.parameters;
-        let base = self.places.rows.get(row).map_or(0, |rounds| base(rounds, row, flow, columns));
-        let width = if row < self.places.rows.len() { width } else { 0 };
+        let base = self.places.bases.column(row, flow, columns);
+        let (base, width) = base.map_or((0, 0), |base| (base, width));
         (base..base + width).map(move |column| row * columns + column % columns)
     }
 

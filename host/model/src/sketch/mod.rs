@@ -5,6 +5,7 @@ pub mod colate;
 pub mod digest;
 pub mod field_cell;
 pub mod finecomb;
+pub mod flow_rows;
 pub mod identity_table;
 pub mod layout;
 pub mod lda;

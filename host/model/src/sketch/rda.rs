@@ -199,7 +199,7 @@ mod tests {
     fn packets() -> Vec<Hashed> {
         let packet = |i: u64| {
             let hash = xxh3_64(&i.to_le_bytes());
-            Hashed { hash, place: hash as u32, time: Timestamp(hash.rotate_left(13)), digest: 0 }
+            Hashed { hash, place: hash as u32, time: Timestamp(hash.rotate_left(13)), ..Hashed::default() }
         };
         (0..5000).map(packet).collect()
     }

@@ -5,6 +5,7 @@
 //! Names and kinds belong together one to one; an unknown kind is neither made nor read.
 
 use crate::sketch::finecomb::FINECOMB;
+use crate::sketch::flow_rows::FLOW_ROWS;
 use crate::sketch::identity_table::IDENTITY_TABLE;
 use crate::sketch::lda::{LDA, Lda};
 use crate::sketch::lda_identity::LDA_IDENTITY;
@@ -49,7 +50,8 @@ impl Tables {
     }
 }
 
-static SYNOPSES: [Registered; 8] = [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA, SLICES, BOTH, LDA_IDENTITY];
+static SYNOPSES: [Registered; 9] =
+    [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA, SLICES, BOTH, LDA_IDENTITY, FLOW_ROWS];
 
 fn find(kind: Kind) -> Option<&'static Registered> {
     SYNOPSES.iter().find(|each| each.kind == kind)
@@ -114,6 +116,11 @@ impl Kind {
     /// Whether the number of tables that a packet is in may be set.
     pub fn has_tables_to_choose(self) -> bool {
         matches!(self, Kind::RDA | Kind::SRDA)
+    }
+
+    /// Whether a packet's flow has a say in its cells.
+    pub fn is_of_flows(self) -> bool {
+        self == Kind::FLOW_ROWS
     }
 
     /// The prefix lengths where none are given; none for an unknown kind.

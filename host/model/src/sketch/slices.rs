@@ -327,7 +327,7 @@ mod tests {
         let packet = |number: u64| {
             let hash = xxh3_64(&number.to_le_bytes());
             let time = Timestamp::from_nanoseconds((1 << 40) - 5000 + 100 * number);
-            Hashed { hash, place: hash as u32, digest: (hash >> 32) as u32, time }
+            Hashed { hash, place: hash as u32, digest: (hash >> 32) as u32, time, flow: 0 }
         };
         (0..count).map(packet).collect()
     }

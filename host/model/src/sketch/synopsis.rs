@@ -28,6 +28,8 @@ pub struct Hashed {
     pub time: Timestamp,
     /// Its [digest](crate::sketch::digest), in a configuration that has digests; else zero.
     pub digest: u32,
+    /// The hash of its [flow](crate::packet::flow)'s five-tuple, with a synopsis [of flows](Kind::is_of_flows); else zero.
+    pub flow: u64,
 }
 
 /// Tables of cells that packets are added to.
@@ -101,6 +103,8 @@ pub struct Parameters {
     pub prefixes: Prefixes,
     /// Whether cells have digest sums.
     pub has_digests: bool,
+    /// The seed of all hashes.
+    pub seed: u64,
     /// Tables that each packet is in, 1..=4, if that is set: of [RDA and sRDA](crate::sketch::rda) alone.
     pub tables: Option<u8>,
 }

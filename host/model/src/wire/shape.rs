@@ -30,6 +30,8 @@ impl Kind {
     pub const BOTH: Kind = Kind(8);
     /// An LDA with an [identity table](crate::sketch::lda_identity).
     pub const LDA_IDENTITY: Kind = Kind(9);
+    /// Rows of [flows](crate::sketch::flow_rows).
+    pub const FLOW_ROWS: Kind = Kind(10);
 }
 
 impl core::fmt::Display for Kind {

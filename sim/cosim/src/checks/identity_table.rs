@@ -1,13 +1,17 @@
-//! Identity table, alone or beside an LDA's rows: packets in, cells of all tables out when drained.
+//! Tables that each packet is in together, drained one behind the other: an identity table, alone or beside an LDA's rows, and rows of flows. Packets
+//! in, cells of all tables out.
 
 use crate::bench::Bench;
 use crate::error::{CheckError, same};
 use deltaline_model::configuration::Configuration;
+use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
+use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::lda_identity::{CheckedCell, WORDS, row_of};
+use deltaline_model::sketch::lds::{Bases, FlowHash};
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::place::Placement;
 use deltaline_model::wire::shape::Kind;
@@ -16,12 +20,12 @@ use rand::{RngExt, SeedableRng};
 use std::collections::VecDeque;
 use verilator_sys::{Port, Toolchain};
 
-const STAGE: &str = "identity table";
+const STAGE: &str = "tables";
 
 /// What the cells of one copy must hold.
 trait Copied {
-    /// Adds a packet; true when a count wrapped.
-    fn add(&mut self, id: &PacketId, hash: u64, time: u64) -> bool;
+    /// Adds a packet with this hash; true when a count wrapped.
+    fn add(&mut self, packet: &Packet, hash: u64) -> bool;
 
     /// What is drained at this address; and clears it.
     fn take(&mut self, place: usize) -> IdentityCell;
@@ -34,8 +38,8 @@ struct FourTables {
 }
 
 impl Copied for FourTables {
-    fn add(&mut self, id: &PacketId, hash: u64, time: u64) -> bool {
-        let halves = id.halves_of(hash);
+    fn add(&mut self, &(_, time): &Packet, hash: u64) -> bool {
+        let (id, halves) = (PacketId::default(), PacketId::default().halves_of(hash));
         let fields = [id.check_of(hash), halves[0], halves[1]];
         (0..TABLES).fold(false, |is_full, table| {
             self.cells[table * self.rows + row(halves, table, self.rows)].add(time, fields) | is_full
@@ -54,7 +58,8 @@ struct RowsAndCells {
 }
 
 impl Copied for RowsAndCells {
-    fn add(&mut self, id: &PacketId, hash: u64, time: u64) -> bool {
+    fn add(&mut self, &(_, time): &Packet, hash: u64) -> bool {
+        let id = PacketId::default();
         let (halves, rows) = (id.halves_of(hash), self.rows.len());
         let is_full = self.rows[row_of(halves, rows)].add(time);
         (0..TABLES).fold(is_full, |is_full, part| {
@@ -79,6 +84,34 @@ impl Copied for RowsAndCells {
             }
         };
         IdentityCell { count, sum, fields: [0; 3] }
+    }
+}
+
+/// Rows in which flows have cells.
+struct RowsOfFlows {
+    columns: usize,
+    bases: Bases,
+    hash: FlowHash,
+    placement: Placement,
+    digest: PacketDigest,
+    cells: Vec<Cell>,
+}
+
+impl Copied for RowsOfFlows {
+    fn add(&mut self, (key, time): &Packet, hash: u64) -> bool {
+        let flow = self.hash.flow(&FlowKey::of(key));
+        let offset = self.placement.place(hash) >> 14 & 3;
+        let columns = self.columns;
+        let column = |row| self.bases.column(row, flow, columns).map_or(0, |base| base + offset as usize);
+        let places: Vec<usize> = (0..TABLES).map(|row| row * columns + column(row) % columns).collect();
+        places.into_iter().fold(false, |is_full, place| {
+            self.cells[place].add_some(1, *time, self.digest.digest(hash)) | is_full
+        })
+    }
+
+    fn take(&mut self, place: usize) -> IdentityCell {
+        let Cell { count, sum, digest } = std::mem::take(&mut self.cells[place]);
+        IdentityCell { count, sum, fields: [digest, 0, 0] }
     }
 }
 
@@ -161,13 +194,43 @@ fn copy(configuration: &Configuration, count: u32) -> Box<dyn Copied> {
         let cell = CheckedCell { count, ..CheckedCell::default() };
         return Box::new(RowsAndCells { rows: vec![row; rows], cells: vec![cell; rows] });
     }
+    if configuration.kind() == Kind::FLOW_ROWS {
+        let seed = configuration.seed();
+        return Box::new(RowsOfFlows {
+            columns: rows,
+            bases: Bases::new(TABLES, seed),
+            hash: FlowHash::new(configuration.hash(), seed),
+            placement: Placement::new(seed),
+            digest: PacketDigest::new(seed),
+            cells: vec![Cell { count, ..Cell::default() }; TABLES * rows],
+        });
+    }
     let cell = IdentityCell { count, ..IdentityCell::default() };
     Box::new(FourTables { rows, cells: vec![cell; TABLES * rows] })
 }
 
-/// Any packet.
+/// Any packet: often of IPv4 or IPv6, often with ports, often no fragment.
 fn any(random: &mut StdRng) -> Packet {
-    (Key::from(random.random::<[u32; KEY_WORDS]>()), random.random::<u64>() & SUM_MASK)
+    let mut words: [u32; KEY_WORDS] = random.random();
+    if let Some(version) = [Some(4), Some(6), None][random.random_range(0..3)] {
+        words[0] = words[0] & 0x0fff_ffff | version << 28;
+    }
+    if random.random() {
+        words[1] &= !0x1fff;
+    }
+    if random.random() {
+        let protocol = [6, 17, 33, 132, 136, 1][random.random_range(0..6)];
+        words[1] = words[1] & !0xff00 | protocol << 8;
+        words[2] = words[2] & !0x00ff_0000 | protocol << 16;
+    }
+    (Key::from(words), random.random::<u64>() & SUM_MASK)
+}
+
+/// Another packet of the same flow.
+fn next((key, _): &Packet, random: &mut StdRng) -> Packet {
+    let mut words = key.words();
+    words[11..].copy_from_slice(&random.random::<[u32; KEY_WORDS - 11]>());
+    (Key::from(words), random.random::<u64>() & SUM_MASK)
 }
 
 impl<'a> Tables<'a> {
@@ -177,7 +240,11 @@ impl<'a> Tables<'a> {
         verilog: &str,
         start: u32,
     ) -> Result<Self, CheckError> {
-        let module = if has_rows(configuration) { "lda_identity" } else { "identity_table" };
+        let module = match configuration.kind() {
+            Kind::LDA_IDENTITY => "lda_identity",
+            Kind::FLOW_ROWS => "flow_rows",
+            _ => "identity_table",
+        };
         // The memories keep their initial content: no write may come from registers that have not been reset yet.
         let bench = Bench::zeroed(toolchain, module, verilog)?;
         let mut tables = Tables {
@@ -217,9 +284,9 @@ impl<'a> Tables<'a> {
         self.bench.set(self.packet, u64::from(counted.is_some()));
         self.bench.set(self.epoch, self.current as u64);
         self.bench.set(self.nanoseconds, counted.map_or(noise & SUM_MASK, |(_, time)| time));
-        if let Some((key, time)) = counted {
+        if let Some(packet) = counted {
             self.packets += 1;
-            if self.count(self.hash.hash(&key), time) {
+            if self.count(&packet) {
                 self.overflows.push_back((now + OVERFLOW_LATENCY, self.current));
             }
         }
@@ -231,12 +298,10 @@ impl<'a> Tables<'a> {
         same(STAGE, self.packets, "overflow", &expected, &found)
     }
 
-    /// Adds the packet of a hash to the model's cells; true when a count wrapped.
-    fn count(&mut self, hash: u64, time: u64) -> bool {
-        if !self.is_sampled(hash) {
-            return false;
-        }
-        self.copies[self.current].add(&PacketId::default(), hash, time)
+    /// Adds a packet to the model's cells; true when a count wrapped.
+    fn count(&mut self, packet: &Packet) -> bool {
+        let hash = self.hash.hash(&packet.0);
+        self.is_sampled(hash) && self.copies[self.current].add(packet, hash)
     }
 
     /// Makes the other copy count, and drains the one that counted, with a packet asked for in each cycle meanwhile.
@@ -272,7 +337,7 @@ impl<'a> Tables<'a> {
     fn drained(&self) -> IdentityCell {
         let mut words = [0u32; 6];
         self.bench.get_words(self.drained_cell, &mut words);
-        // The sum below, 40 bits; then fields of 32 bits.
+        // The sum below, 40 bits; then fields of 32 bits, as many as there are.
         let bits = |at: usize| (u64::from(words[at / 32 + 1]) << 32 | u64::from(words[at / 32])) >> (at % 32);
         let field = |number: usize| bits(72 + 32 * number) as u32;
         IdentityCell { count: bits(40) as u32, sum: bits(0) & SUM_MASK, fields: [0, 1, 2].map(field) }
@@ -348,7 +413,12 @@ impl<'a> Tables<'a> {
         let draw = |random: &mut StdRng| {
             let pause = idle > 0 && random.random_ratio(idle, 8);
             let of_few = random.random_ratio(share, 8);
-            (!pause).then(|| if of_few { few[random.random_range(0..few.len())] } else { any(random) })
+            let packet = |random: &mut StdRng| match (of_few, few[random.random_range(0..few.len())]) {
+                (true, again) if random.random() => again,
+                (true, first) => next(&first, random),
+                (false, _) => any(random),
+            };
+            (!pause).then(|| packet(random))
         };
         for _ in 0..random.random_range(1..2000) {
             let packet = draw(random);
