@@ -1,6 +1,7 @@
 //! `deltaline flows`: two captures, flow by flow.
 
 mod output;
+pub(crate) mod points;
 
 use crate::causes::Surveys;
 use crate::common_span::{Common, READ_ONCE};
@@ -14,6 +15,7 @@ use crate::report;
 use crate::truth;
 use crate::wrong_stamps::WrongStamps;
 use clap::{Args, Subcommand, ValueEnum};
+use deltaline_collect::flows::Worst;
 use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_model::packet::flow::FlowFields;
@@ -152,6 +154,16 @@ impl By {
             By::Packets => other.packets().cmp(&one.packets()),
             By::Delay => delay(other).total_cmp(&delay(one)),
             By::Loss => other.lost.cmp(&one.lost),
+        }
+    }
+}
+
+impl From<By> for Worst {
+    fn from(by: By) -> Self {
+        match by {
+            By::Packets => Worst::Packets,
+            By::Delay => Worst::Delay,
+            By::Loss => Worst::Loss,
         }
     }
 }

@@ -10,6 +10,8 @@
 use crate::allow::{Allow, LeftOut};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::flows::By;
+use crate::flows::points::{self, FlowsOutput};
 use crate::identity::{error_at, no_answer, top_name};
 use crate::keys::{collector, mention_forgery};
 use crate::parse;
@@ -21,6 +23,7 @@ use crate::signals::stop_flag;
 use clap::Args;
 use deltaline_collect::collector::{self, Limits};
 use deltaline_collect::feed::Source;
+use deltaline_collect::flows::Asked;
 use deltaline_collect::follower::{Followed, Follower, Happening, Restart};
 use deltaline_collect::summary::interval_remarks;
 use deltaline_estimate::quantity::{LOST, Number, SENT};
@@ -45,6 +48,10 @@ Examples:
   Ten intervals for a program to read, keeping the raw bytes, then replaying them:
     deltaline read /dev/ttyUSB1 --json --intervals 10 --record run.bin
     deltaline read run.bin --json
+
+  The twenty flows that are slowest for certain, in every interval, of those that a recording has:
+    deltaline flows top --count 500 --json a.pcap b.pcap > flows.json
+    deltaline read eth0 --design lds.toml --flows flows.json
 
   As a service: every hour's control frames in a file of their own
     deltaline read eth0 --record /var/lib/deltaline/run.pcapng --rotate 1h";
@@ -82,6 +89,16 @@ pub(crate) struct Read {
     /// Stop after so many intervals
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) intervals: Option<u64>,
+    /// Show in each interval the worst of the flows that this file names, as `deltaline flows top --json` writes them: of points whose
+    /// design has the synopsis lds, and of which --design is given
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flows: Option<PathBuf>,
+    /// How many of them are shown at most
+    #[arg(long, default_value_t = 20, value_parser = parse::count::<1>, value_name = "FLOWS")]
+    pub(crate) count: usize,
+    /// What is greatest in the first flow, for certain
+    #[arg(long, value_enum, default_value_t = By::Delay)]
+    pub(crate) by: By,
     /// How long to wait for the first control frame of a live source
     #[arg(long, value_parser = parse::duration, value_name = "DURATION", default_value = "10s")]
     pub(crate) timeout: u64,
@@ -104,6 +121,8 @@ enum Line<'a> {
     /// A board has said which one it is.
     Identity(IdentityLine),
     Interval(IntervalOutput<'a>),
+    /// The worst flows of the interval before.
+    Flows(&'a FlowsOutput),
     /// Intervals of which nothing has come.
     Gap {
         segment: u32,
@@ -189,6 +208,8 @@ struct Counts {
 pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
     let collector = collector.allowing(arguments.allow.allowed());
+    let asked = arguments.flows.as_deref();
+    let asked = asked.map(|path| points::asked(path, arguments.design.as_deref())).transpose()?;
     let mut source = Source::open(&arguments.source)?;
     if let Some(path) = &arguments.record {
         record(&mut source, path, arguments.rotate.map(Duration::from_nanos))?;
@@ -197,8 +218,13 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let stop = stop_flag()?;
     let is_live = source.is_live();
     let mut follower = Follower::new(source, collector, Duration::from_nanos(arguments.timeout));
+    let asked_flows = asked.as_ref().map_or(0, Asked::count);
+    if let Some(asked) = asked {
+        follower = follower.asking(asked, arguments.by.into(), arguments.count);
+    }
     let mut printer = Printer {
         arguments,
+        asked_flows,
         metrics,
         counts: Counts::default(),
         exit: Exit::Done,
@@ -245,6 +271,8 @@ fn record(source: &mut Source, path: &Path, period: Option<Duration>) -> Result<
 /// Prints what happens.
 struct Printer<'a> {
     arguments: &'a Read,
+    /// Flows that are asked for.
+    asked_flows: usize,
     metrics: Option<Served>,
     counts: Counts,
     exit: Exit,
@@ -439,8 +467,12 @@ impl Printer<'_> {
             }
         }
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
+        let flows = followed.flows.as_ref();
+        let at = (figures.segment, figures.number);
+        let flows = flows.map(|flows| FlowsOutput::of(at, self.asked_flows, flows));
         if self.arguments.json {
-            return self.line(&Line::Interval(IntervalOutput(figures)));
+            self.line(&Line::Interval(IntervalOutput(figures)))?;
+            return flows.map_or(Ok(()), |flows| self.line(&Line::Flows(&flows)));
         }
         if let Some(doubt) = &figures.figures.clock_doubt
             && self.doubted.len() < NAMED as usize
@@ -461,7 +493,9 @@ impl Printer<'_> {
         if (self.counts.intervals - 1).is_multiple_of(period) {
             text += &row.heading();
         }
-        self.is_closed |= !report::print_part(&(text + &row.text()))?;
+        text += &row.text();
+        text += &flows.map_or(String::new(), |flows| flows.text());
+        self.is_closed |= !report::print_part(&text)?;
         Ok(())
     }
 

@@ -14,6 +14,7 @@
 use crate::collector::{Collector, Counts, Passed, Problem};
 use crate::evaluation::Evaluation;
 use crate::feed::{Event, Feed, FeedError, Source};
+use crate::flows::{Asked, Chosen, NoFlows, Worst};
 use crate::pair::Interval;
 use crate::summary::{IntervalFigures, Starts};
 use crate::truth::Exact;
@@ -117,6 +118,8 @@ pub struct Followed {
     pub heard: Duration,
     /// How far its segment has come with it.
     pub passed: Passed,
+    /// What it says of the flows that are asked for, if any are.
+    pub flows: Option<Result<Chosen, NoFlows>>,
 }
 
 /// Why a source is not followed any further.
@@ -163,6 +166,8 @@ pub struct Follower {
     listening: Listening,
     /// A recording's clock.
     captured: Captured,
+    /// Flows that are asked for, and which of them are handed out, and how many.
+    asked: Option<(Asked, Worst, usize)>,
     happened: Vec<Happening>,
 }
 
@@ -289,8 +294,16 @@ impl Follower {
             listening: Listening { time: Duration::ZERO, last: began },
             captured: Captured::default(),
             source,
+            asked: None,
             happened: vec![],
         }
+    }
+
+    /// The same, which asks each interval for these flows, and hands out the `count` worst of them.
+    #[must_use]
+    pub fn asking(mut self, flows: Asked, by: Worst, count: usize) -> Self {
+        self.asked = Some((flows, by, count));
+        self
     }
 
     /// Where everything comes from.
@@ -531,6 +544,7 @@ impl Follower {
             foreign_configuration,
             heard: interval.heard,
             passed: Passed::of(interval),
+            flows: self.asked.as_ref().map(|(asked, by, count)| asked.worst(interval, *by, *count)),
         };
         self.happened.push(Happening::Interval(Box::new(followed)));
     }

@@ -5,6 +5,7 @@
 //! * [`report`]: what one end reported of an interval. [`verdict`]: whether two reports may be compared.
 //! * [`pair`]: an interval's two reports, and how their rows compare.
 //! * [`evaluation`]: what a pair says of delay and loss. [`summary`]: a segment's intervals in numbers.
+//! * [`flows`]: what it says of single flows.
 //! * [`truth`]: the exact numbers, where they are known.
 //! * [`exchange`]: the same between two ends that remember their packets.
 //! * [`follower`]: all of that live, interval by interval.
@@ -16,6 +17,7 @@ mod delays;
 pub mod evaluation;
 pub mod exchange;
 pub mod feed;
+pub mod flows;
 pub mod follower;
 pub mod pair;
 mod repair;

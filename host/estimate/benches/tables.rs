@@ -166,7 +166,7 @@ fn flows(criterion: &mut Criterion) {
     }
     group.throughput(Throughput::Elements(1));
     group.bench_function("interval", |bencher| {
-        bencher.iter(|| pair.interval(hash(black_box(100)), 20, 2000));
+        bencher.iter(|| pair.read(hash(black_box(100)), 20, 2000));
     });
     group.finish();
 }

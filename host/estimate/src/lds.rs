@@ -26,7 +26,7 @@
 //!
 //! **When intervals fail.** M and tau are those of all flows, as if the flows in a cell were a random draw of packets. Where some flows hold many
 //! packets, and delays rise and fall with time, intervals of 95 % held in as few as 30 % of a capture's flows. So no command gives
-//! them: these numbers are for comparison in the lab. [`LdsPair::interval`] assumes nothing of the kind.
+//! them: these numbers are for comparison in the lab. [`LdsPair::read`] assumes nothing of the kind.
 //!
 //! # Test plan
 //!
@@ -35,8 +35,10 @@
 //! `deltaline lab lds` measures the errors.
 
 mod absent;
+pub mod ends;
 
 use absent::Absent;
+pub use absent::{FlowReading, HeldMean};
 
 use crate::mean::{Mean, Skew, Uncertainty};
 use crate::reason::Reason;
@@ -147,7 +149,7 @@ impl<'a> LdsPair<'a> {
         [&mut windows, &mut lacks].into_iter().for_each(|values| values.sort_by(f64::total_cmp));
         let windows = [MISSED, 0.5].map(|probability| exceeded(&windows, probability, fullest.len()));
         let lacks = exceeded(&lacks, MISSED, fullest.len());
-        let absent = Absent::new(parameters.prefixes.len());
+        let absent = Absent::default();
         let (loads, others) = (vec![], (0.0, 0.0));
         let mut pair = LdsPair { sender, receiver, fullest, windows, lacks, loads, others, absent };
         let all: Vec<Usable> = (0..sender.cells().len()).filter_map(|at| pair.usable(at)).collect();

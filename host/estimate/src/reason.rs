@@ -228,8 +228,8 @@ pub enum Reason {
     NoInterval,
     /// A flow shares its cells with too many packets of others.
     #[error(
-        "too small to say: the flow has at most {packets} packets, and up to {others} of others may be among those of its cells; use more \
-         cells, or track the flow"
+        "too small to say: the flow has at most {packets} packets, and {others} of others may be among those of its cells; use more \
+         cells, or ask for fewer flows"
     )]
     TooSmall {
         /// What the flow has at most.
@@ -240,4 +240,10 @@ pub enum Reason {
     /// A flow has no two cells of a row with packets, the same at both ends.
     #[error("not identifiable: the flow has no two usable cells of one row; give flows more cells (width)")]
     OneCell,
+    /// A flow has so many packets in so long an interval that sums of their delays may have wrapped.
+    #[error(
+        "not identifiable: a cell's sum of delays wraps at 2^40 ns (1,100 s), and so many packets of the flow in an interval this long may have more together; \
+         end intervals more often"
+    )]
+    LongInterval,
 }

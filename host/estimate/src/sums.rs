@@ -179,6 +179,15 @@ impl Sums {
         is_clear.then(|| times + wraps(f64::midpoint(lower, upper)).round() as i128 * wrap)
     }
 
+    /// Between which every delay lies, in nanoseconds.
+    pub(crate) fn extremes(&self) -> Range {
+        let between = |from: u64, to: u64| signed(to.wrapping_sub(from)) as f64;
+        Range {
+            lower: between(self.sender.last, self.receiver.first) - MIXED_UP,
+            upper: between(self.sender.first, self.receiver.last) + MIXED_UP,
+        }
+    }
+
     /// Whether times may pass 2^48 ns within the interval. Packets that overtook each other may have done so behind the
     /// first one and in front of the last.
     fn times_wrap(&self) -> bool {

@@ -57,9 +57,12 @@ fn intervals_hold_on_a_capture() {
                 let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
                 for (flow, (sum, count)) in means {
                     asked += 1.0;
-                    let Ok(range) = pair.interval(*flow, 1, 1) else { continue };
+                    let Some(Ok(mean)) = pair.read(*flow, 1, 1).map(|reading| reading.mean) else { continue };
+                    if mean.share < 1.0 {
+                        continue;
+                    }
                     given += 1.0;
-                    let (mean, slack) = (sum / count, 1e-3);
+                    let (range, mean, slack) = (mean.range, sum / count, 1e-3);
                     missed += f64::from(u8::from(mean < range.lower - slack || range.upper + slack < mean));
                 }
             }

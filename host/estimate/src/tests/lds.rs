@@ -1,18 +1,27 @@
 //! Flows from LDS tables.
 
 use crate::lds::{ALPHA, Bounds, LdsPair, LdsPairError};
+use crate::mean::Range;
 use crate::{Confidence, Reason, Uncertainty};
 use deltaline_model::sketch::lds::{FlowPacket, Lds, LdsParameters};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::collections::HashMap;
 
 /// A flow that was sent through both tables.
+#[derive(Debug)]
 struct Flow {
     hash: u64,
     sent: f64,
     received: f64,
     octets: f64,
     mean: f64,
+}
+
+impl Flow {
+    fn lost(&self) -> f64 {
+        self.sent - self.received
+    }
 }
 
 /// Flows of bounded Pareto sizes whose mean delays differ, through both tables.
@@ -236,68 +245,83 @@ fn hash(stream: u64, flow: u64) -> u64 {
     StdRng::seed_from_u64(stream << 32 | flow).random()
 }
 
+/// The interval of the mean of a flow's packets, if it is that of all.
+fn interval(pair: &LdsPair, flow: u64, shown: usize, asked: usize) -> Result<Range, Reason> {
+    let reading = pair.read(flow, shown, asked).ok_or(Reason::OneCell)?;
+    reading.mean.and_then(|mean| if mean.share == 1.0 { Ok(mean.range) } else { Err(Reason::OneCell) })
+}
+
 /// A stream that breaks what a model of flows would assume: a flow of a third of all packets, heavy tails, delays that rise tenfold and fall
 /// again, and flows that are short against that. Means are of packets that arrive; none where none do.
 fn wild(parameters: &LdsParameters, loss: f64, stream: u64) -> ([Lds; 2], Vec<(u64, f64)>) {
-    let mut random = StdRng::seed_from_u64(stream);
     let [mut sender, mut receiver] = [(); 2].map(|()| Lds::new(parameters.clone()).unwrap());
-    let mut means = vec![];
+    let mut means: Vec<(u64, f64, f64)> = vec![];
+    each_of(loss, stream, |sent, received| {
+        sender.add(&sent);
+        let Some(received) = received else { return };
+        receiver.add(&received);
+        if means.last().is_none_or(|(flow, ..)| *flow != sent.flow) {
+            means.push((sent.flow, 0.0, 0.0));
+        }
+        if let Some((_, sum, packets)) = means.last_mut() {
+            (*sum, *packets) = (*sum + (received.nanoseconds - sent.nanoseconds) as f64, *packets + 1.0);
+        }
+    });
+    ([sender, receiver], means.into_iter().map(|(flow, sum, packets)| (flow, sum / packets)).collect())
+}
+
+/// Hands out the packets of such a stream, and what the receiver sees of them, flow by flow.
+fn each_of(loss: f64, stream: u64, mut take: impl FnMut(FlowPacket, Option<FlowPacket>)) {
+    let mut random = StdRng::seed_from_u64(stream);
     for flow in 0..400 {
         let size =
             if flow == 0 { 4000 } else { (random.random_range(1e-3..1.0f64).powf(-1.25)).min(2000.0) as u32 };
         let begin = random.random_range(0.0..1.0f64);
-        let (mut sum, mut received) = (0, 0u32);
         for packet in 0..size {
             let time = if flow == 0 { f64::from(packet) / f64::from(size) } else { begin };
             let usual = 100_000.0 * (1.0 + 9.0 * (std::f64::consts::PI * time).sin());
             let delay = (usual * random.random_range(0.0..1.0f64).powi(-1).min(50.0)) as u64;
             let nanoseconds = (1e9 * time) as u64;
-            let sent = FlowPacket {
-                flow: hash(stream, flow),
-                packet: random.random(),
-                nanoseconds,
-                octets: 0,
-                weight: 1,
-            };
-            sender.add(&sent);
-            if random.random_bool(1.0 - loss) {
-                receiver.add(&FlowPacket { nanoseconds: nanoseconds + delay, ..sent });
-                (sum, received) = (sum + delay, received + 1);
-            }
-        }
-        if received > 0 {
-            means.push((hash(stream, flow), sum as f64 / f64::from(received)));
+            let (flow, packet) = (hash(stream, flow), random.random());
+            let sent = FlowPacket { flow, packet, nanoseconds, octets: 0, weight: 1 };
+            let arrives = random.random_bool(1.0 - loss);
+            take(sent, arrives.then(|| FlowPacket { nanoseconds: nanoseconds + delay, ..sent }));
         }
     }
-    ([sender, receiver], means)
 }
 
-fn holds(range: &crate::mean::Range, mean: f64) -> bool {
+fn holds(range: &Range, mean: f64) -> bool {
     let slack = 1e-9 * mean;
     range.lower - slack <= mean && mean <= range.upper + slack
 }
 
 #[test]
 fn intervals_hold_by_the_hash_alone() {
-    for (width, rows, columns, loss) in
-        [(1, 4, 300, 0.0), (4, 4, 1200, 0.0), (1, 1, 1000, 0.0), (2, 3, 200, 0.0), (1, 3, 400, 0.003)]
-    {
+    for (width, rows, columns, loss) in [
+        (1, 4, 300, 0.0),
+        (4, 4, 1200, 0.0),
+        (1, 1, 1000, 0.0),
+        (2, 3, 200, 0.0),
+        (1, 3, 400, 0.003),
+        (4, 4, 1200, 0.003),
+    ] {
         let parameters =
             LdsParameters { columns, width, prefixes: vec![0; rows], has_octets: false, seed: 2 };
         let (mut missed, mut all) = (0.0, 0.0);
         let (mut slowest_missed, mut slowest, mut given_missed, mut given) = (0.0, 0.0, 0.0, 0.0);
-        for stream in 0..60 {
+        for stream in 0..40 {
             let (tables, flows) = wild(&parameters, loss, stream);
             let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
             for (flow, mean) in &flows {
-                missed +=
-                    f64::from(u8::from(pair.interval(*flow, 1, 1).is_ok_and(|range| !holds(&range, *mean))));
+                missed += f64::from(u8::from(
+                    interval(&pair, *flow, 1, 1).is_ok_and(|range| !holds(&range, *mean)),
+                ));
                 all += 1.0;
             }
             // All that can be given, as many as are shown.
             let shown = |shown| {
                 let ranges =
-                    flows.iter().map(|(flow, mean)| (pair.interval(*flow, shown, flows.len()), mean));
+                    flows.iter().map(|(flow, mean)| (interval(&pair, *flow, shown, flows.len()), mean));
                 ranges.filter_map(|(range, mean)| Some((range.ok()?, *mean))).collect::<Vec<_>>()
             };
             let mut ranges = shown(flows.len());
@@ -318,7 +342,7 @@ fn intervals_hold_by_the_hash_alone() {
             let mut found: Vec<(f64, u64, f64)> = flows.iter().filter_map(asked).collect();
             found.sort_by(|one, other| other.0.total_cmp(&one.0));
             for (_, flow, mean) in found.iter().take(10) {
-                let range = pair.interval(*flow, 10, flows.len());
+                let range = interval(&pair, *flow, 10, flows.len());
                 slowest_missed += f64::from(u8::from(range.is_ok_and(|range| !holds(&range, *mean))));
                 slowest += 1.0;
             }
@@ -336,6 +360,60 @@ fn intervals_hold_by_the_hash_alone() {
     }
 }
 
+/// A flow that lost packets has the mean of a sample, which the truth of all packets does not tell: the sums of its own cells do.
+#[test]
+fn flows_that_lost_packets_have_the_mean_of_a_sample() {
+    for (columns, loss) in [(80_000, 0.003), (1200, 0.003), (1200, 0.02)] {
+        let parameters =
+            LdsParameters { columns, width: 4, prefixes: vec![0; 4], has_octets: false, seed: 2 };
+        let (mut missed, mut given, mut of_sample, mut all) = (0.0, 0.0, 0.0, 0.0);
+        for stream in 0..30 {
+            let (tables, flows) = wild(&parameters, loss, stream);
+            // Each flow alone: its cells without those of others.
+            let alone = own_cells(&parameters, loss, stream);
+            let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+            for (flow, _) in &flows {
+                all += 1.0;
+                let Ok(mean) = pair.read(*flow, 1, 1).unwrap().mean else { continue };
+                let [sender, receiver] = &alone[flow];
+                let cells = sender.cells_of(*flow, 0).filter_map(|at| {
+                    let delays = sender.cells()[at].delay_sum(&receiver.cells()[at])?;
+                    Some((delays as f64, f64::from(sender.cells()[at].count)))
+                });
+                let (kept, count, delays) = cells
+                    .fold((0.0, 0.0, 0.0), |(kept, count, sum), (delays, packets)| {
+                        (kept + 1.0, count + packets, sum + delays)
+                    });
+                given += 1.0;
+                of_sample += f64::from(u8::from(mean.share < 1.0));
+                // Damage by others' losses in all rows makes a sample, too.
+                assert!(mean.share <= kept / 4.0, "{mean:?} {kept}");
+                if mean.share == kept / 4.0 {
+                    missed += f64::from(u8::from(!holds(&mean.range, delays / count)));
+                }
+            }
+        }
+        println!(
+            "{columns}, {loss}: {missed} of {given} given, {of_sample} of them of a sample, and {all} asked"
+        );
+        assert!(missed / all < 0.05 + 5.0 * (0.05 * 0.95 / (all / 10.0)).sqrt(), "{missed} of {all}");
+        assert!(of_sample > 100.0, "the test is blind: {of_sample}");
+    }
+}
+
+/// The tables that each flow of a stream makes alone.
+fn own_cells(parameters: &LdsParameters, loss: f64, stream: u64) -> HashMap<u64, [Lds; 2]> {
+    let mut own = HashMap::new();
+    each_of(loss, stream, |sent, received| {
+        let [sender, receiver]: &mut [Lds; 2] = own.entry(sent.flow).or_insert_with(|| {
+            [(); 2].map(|()| Lds::new(LdsParameters { prefixes: vec![0], ..parameters.clone() }).unwrap())
+        });
+        sender.add(&sent);
+        received.into_iter().for_each(|received| receiver.add(&received));
+    });
+    own
+}
+
 #[test]
 fn an_interval_says_something_of_flows_that_are_large() {
     let parameters = LdsParameters::plain(4, 1000, 2);
@@ -344,7 +422,7 @@ fn an_interval_says_something_of_flows_that_are_large() {
         let (tables, flows) = wild(&parameters, 0.0, stream);
         let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
         for (flow, mean) in &flows {
-            let range = pair.interval(*flow, 1, 1);
+            let range = interval(&pair, *flow, 1, 1);
             given += usize::from(range.is_ok());
             narrow += usize::from(range.is_ok_and(|range| range.upper - range.lower < 0.1 * mean));
             all += 1;
@@ -359,24 +437,64 @@ fn intervals_that_cannot_be_given_are_refused() {
     let parameters = LdsParameters::plain(2, 20, 1);
     let (tables, flows) = pass(&parameters, 1, 0.0, 5);
     let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
-    let alone = pair.interval(flows[0].hash, 1, 1);
+    let alone = interval(&pair, flows[0].hash, 1, 1);
     assert!(alone.is_ok_and(|range| range.lower == range.upper && holds(&range, flows[0].mean)), "{alone:?}");
-    assert!(matches!(pair.interval(flows[0].hash, 1, 5000), Err(Reason::TooSmall { .. })));
+    assert!(matches!(interval(&pair, flows[0].hash, 1, 2000), Err(Reason::TooSmall { .. })));
     let other = (0..).find(|other| {
         (0..2).all(|row| tables[0].cells_of(*other, row).all(|at| tables[0].cells()[at].count == 0))
     });
-    assert_eq!(pair.interval(other.unwrap(), 1, 1), Err(Reason::NothingReceived));
+    assert_eq!(interval(&pair, other.unwrap(), 1, 1), Err(Reason::NothingReceived));
 
     let (tables, flows) = pass(&parameters, 300, 0.0, 1);
     let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
     let smallest = flows.iter().min_by(|one, other| one.sent.total_cmp(&other.sent)).unwrap();
-    assert!(matches!(pair.interval(smallest.hash, 1, 1), Err(Reason::TooSmall { .. })));
+    assert!(matches!(interval(&pair, smallest.hash, 1, 1), Err(Reason::TooSmall { .. })));
     let (tables, flows) = pass(&parameters, 300, 0.5, 1);
     let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
-    assert_eq!(pair.interval(flows[0].hash, 1, 1), Err(Reason::NoUsableRow));
+    assert_eq!(interval(&pair, flows[0].hash, 1, 1), Err(Reason::NoUsableRow));
     // A row that samples does not hold the flow.
-    let sampled = LdsParameters { prefixes: vec![1, 1], ..parameters };
+    let sampled = LdsParameters { prefixes: vec![1, 1], ..parameters.clone() };
     let (tables, flows) = pass(&sampled, 1, 0.0, 5);
     let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
-    assert_eq!(pair.interval(flows[0].hash, 1, 1), Err(Reason::NoUsableRow));
+    assert_eq!(pair.read(flows[0].hash, 1, 1), None);
+    // Others may be read in the same tables.
+    let tracking = Lds::new(parameters).unwrap().tracking(&[7]);
+    let pair = LdsPair::new(&tracking, &tracking).unwrap();
+    assert_eq!(pair.read(7, 1, 1), None);
+    assert_eq!(interval(&pair, 8, 1, 1), Err(Reason::NothingReceived));
+}
+
+#[test]
+fn packets_and_losses_hold_by_the_hash_alone() {
+    let mut all = 0.0;
+    let mut missed = [0.0; 4];
+    for seed in 0..40 {
+        let parameters =
+            LdsParameters { columns: 300, width: 4, prefixes: vec![0, 0, 3], has_octets: false, seed };
+        let (tables, flows) = pass(&parameters, 200, 0.03, seed);
+        let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+        let mut by_size: Vec<&Flow> = flows.iter().collect();
+        by_size.sort_by(|one, other| other.lost().total_cmp(&one.lost()));
+        for (place, flow) in by_size.into_iter().enumerate() {
+            let outside =
+                |bounds: Bounds, truth: f64| f64::from(u8::from(truth < bounds.least || bounds.most < truth));
+            let reading = pair.read(flow.hash, 1, 1).unwrap();
+            all += 1.0;
+            missed[0] += outside(reading.sent, flow.sent);
+            missed[1] += outside(reading.net, flow.lost());
+            assert!(reading.sent.most >= flow.sent, "{reading:?} {flow:?}");
+            // The ten that lost most, of all.
+            if place < 10 {
+                let reading = pair.read(flow.hash, 10, flows.len()).unwrap();
+                missed[2] += outside(reading.sent, flow.sent);
+                missed[3] += outside(reading.net, flow.lost());
+            }
+        }
+    }
+    println!("{missed:?} of {all}");
+    let most = |all: f64| 0.05 + 5.0 * (0.05 * 0.95 / (all / 10.0)).sqrt();
+    assert!(missed[..2].iter().all(|missed| missed / all < most(all)), "{missed:?} of {all}");
+    assert!(missed[2..].iter().all(|missed| missed / 400.0 < most(4000.0)), "{missed:?} of 400");
+    // Neither is it certainty.
+    assert!(missed[0] > 0.0 && missed[1] > 0.0, "{missed:?}");
 }

@@ -74,7 +74,7 @@ fn column(bases: &Bases, row: usize, packet: &Hashed, columns: usize) -> Option<
     Some((base + offset(packet.place, WIDTH)) & (columns - 1))
 }
 
-/// What rows with this prefix length and so many columns are as an [`Lds`].
+/// What rows with this prefix length and so many columns are as an [LDS](crate::sketch::lds::Lds).
 pub fn parameters(columns: usize, prefixes: &Prefixes, seed: u64) -> LdsParameters {
     let prefix = prefixes.lengths().first().copied().unwrap_or(0);
     LdsParameters { columns, width: WIDTH, prefixes: [prefix; ROWS].into(), has_octets: false, seed }

@@ -1,0 +1,230 @@
+//! `deltaline read --flows`: single flows from measurement points whose cells are of flows.
+//!
+//! # Test plan
+//!
+//! `tests/flows_of_points.rs`.
+
+use crate::described;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::{self, duration, or_none};
+use deltaline_collect::flows::{Asked, Chosen, NoFlows};
+use deltaline_estimate::lds::{Bounds, FlowReading, HeldMean};
+use deltaline_model::packet::flow::{FLOW_BYTES, FlowKey, PROTOCOLS_WITH_PORTS};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::path::Path;
+
+/// Most flows that are asked for.
+const MOST_ASKED: usize = 2000;
+
+/// A flow as `deltaline flows --json` writes it; what else is there is left alone.
+#[derive(Deserialize)]
+struct Named {
+    source: IpAddr,
+    destination: IpAddr,
+    #[serde(default)]
+    source_port: Option<u16>,
+    #[serde(default)]
+    destination_port: Option<u16>,
+    protocol: u8,
+}
+
+impl Named {
+    /// The flow's key; none where its ends are of different versions of IP.
+    fn key(&self) -> Option<FlowKey> {
+        let mut bytes = [0; FLOW_BYTES];
+        bytes[1] = self.protocol;
+        match (self.source, self.destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                bytes[0] = 4;
+                bytes[2..6].copy_from_slice(&source.octets());
+                bytes[6..10].copy_from_slice(&destination.octets());
+            }
+            (IpAddr::V6(source), IpAddr::V6(destination)) => {
+                bytes[0] = 6;
+                bytes[2..18].copy_from_slice(&source.octets());
+                bytes[18..34].copy_from_slice(&destination.octets());
+            }
+            _ => return None,
+        }
+        bytes[34..36].copy_from_slice(&self.source_port.unwrap_or(0).to_be_bytes());
+        bytes[36..38].copy_from_slice(&self.destination_port.unwrap_or(0).to_be_bytes());
+        Some(FlowKey::from(bytes))
+    }
+}
+
+/// The flows of a file, asked at the points of a design.
+pub(crate) fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
+    let at = path.display();
+    let Some(design) = design else {
+        let message = "--flows: which cells are a flow's, the design says; give --design FILE";
+        return Err(Failure::new(Exit::Usage, message));
+    };
+    let bad = |reason: String| Failure::new(Exit::Input, format!("{at}: {reason}"));
+    let text =
+        std::fs::read(path).map_err(|error| bad(format!("cannot be read: {error}; check the name")))?;
+    let form = "give an array of flows with source, destination, source_port, destination_port and protocol, as `deltaline flows top --json` \
+                writes it without --fields";
+    let flows: Vec<Named> = serde_json::from_slice(&text)
+        .map_err(|error| bad(format!("is no list of flows: {error}; {form}")))?;
+    let (mut keys, mut without_ports) = (vec![], 0);
+    for (place, flow) in flows.iter().enumerate() {
+        let Named { source, destination, .. } = flow;
+        let key = flow.key().ok_or_else(|| {
+            bad(format!(
+                "flow {place}: {source} and {destination} are addresses of different versions of IP; {form}"
+            ))
+        })?;
+        without_ports +=
+            usize::from(PROTOCOLS_WITH_PORTS.contains(&flow.protocol) && flow.source_port.is_none());
+        keys.push(key);
+    }
+    if keys.is_empty() {
+        return Err(bad(format!("names no flow; {form}")));
+    }
+    let refused = |error: NoFlows| Failure::new(Exit::Configuration, format!("--design {design}: {error}"));
+    let asked = Asked::new(described::named(design)?.configuration(), keys).map_err(refused)?;
+    if asked.count() > MOST_ASKED {
+        let message = format!(
+            "{at}: names {} flows: the more are asked for, the less is sure of any of them; name at most {MOST_ASKED}",
+            asked.count()
+        );
+        return Err(Failure::new(Exit::Refused, message));
+    }
+    if without_ports > 0 {
+        report::say(&format!(
+            "{at}: {without_ports} flows are of protocols with ports, and have none: only their fragments without are read; name ports to read the rest"
+        ));
+    }
+    Ok(asked)
+}
+
+/// What an interval says of the flows that are shown.
+#[derive(Serialize)]
+pub(crate) struct FlowsOutput {
+    segment: u32,
+    interval: u32,
+    /// Flows that are asked for.
+    asked: usize,
+    /// Of these, flows that may have packets in this interval.
+    seen: Option<usize>,
+    /// Of these, flows without a mean.
+    refused: Option<usize>,
+    flows: Vec<FlowOutput>,
+    /// Why there are none.
+    reason: Option<String>,
+}
+
+/// A flow.
+#[derive(Serialize)]
+struct FlowOutput {
+    source: IpAddr,
+    destination: IpAddr,
+    source_port: Option<u16>,
+    destination_port: Option<u16>,
+    protocol: u8,
+    sent_ci95: [i64; 2],
+    net_ci95: [i64; 2],
+    mean_ns: Option<f64>,
+    mean_ci95_ns: Option<[f64; 2]>,
+    sample_share: Option<f64>,
+    sample_mean_ns: Option<f64>,
+    sample_mean_ci95_ns: Option<[f64; 2]>,
+    reason: Option<String>,
+}
+
+impl FlowOutput {
+    fn of((flow, reading): &(FlowKey, FlowReading)) -> Self {
+        let FlowReading { sent, net, mean } = reading;
+        let ports = flow.ports();
+        let whole = |bounds: &Bounds| [bounds.least.ceil() as i64, bounds.most.floor() as i64];
+        let of_all = mean.ok().filter(|mean| mean.share == 1.0);
+        let of_sample = mean.ok().filter(|mean| mean.share < 1.0);
+        let range = |mean: HeldMean| [mean.range.lower, mean.range.upper];
+        let sampled = of_sample.map(|mean| {
+            format!(
+                "the flow lost packets: what is known is the mean of {:.0} in 100 of those that arrived, drawn by lot",
+                100.0 * mean.share
+            )
+        });
+        FlowOutput {
+            source: flow.source(),
+            destination: flow.destination(),
+            source_port: ports.map(|[port, _]| port),
+            destination_port: ports.map(|[_, port]| port),
+            protocol: flow.protocol(),
+            sent_ci95: whole(sent),
+            net_ci95: whole(net),
+            mean_ns: of_all.map(|mean| mean.nanoseconds),
+            mean_ci95_ns: of_all.map(range),
+            sample_share: of_sample.map(|mean| mean.share),
+            sample_mean_ns: of_sample.map(|mean| mean.nanoseconds),
+            sample_mean_ci95_ns: of_sample.map(range),
+            reason: sampled.or(mean.err().map(|reason| reason.to_string())),
+        }
+    }
+}
+
+impl FlowsOutput {
+    /// Of an interval, in which `asked` flows were asked for.
+    pub(crate) fn of((segment, interval): (u32, u32), asked: usize, read: &Result<Chosen, NoFlows>) -> Self {
+        let chosen = read.as_ref().ok();
+        FlowsOutput {
+            segment,
+            interval,
+            asked,
+            seen: chosen.map(|chosen| chosen.seen),
+            refused: chosen.map(|chosen| chosen.refused),
+            flows: chosen.map_or(vec![], |chosen| chosen.flows.iter().map(FlowOutput::of).collect()),
+            reason: read.as_ref().err().map(ToString::to_string),
+        }
+    }
+
+    /// A table for people.
+    pub(crate) fn text(&self) -> String {
+        let FlowsOutput { segment, interval, asked, seen, refused, flows, reason } = self;
+        let at = format!("segment {segment}, interval {interval}");
+        if let Some(reason) = reason {
+            return format!("{at}: nothing is said of flows: {reason}\n");
+        }
+        let mut table = report::table(&[
+            "source",
+            "port",
+            "destination",
+            "port",
+            "protocol",
+            "sent (95 %)",
+            "lost, net (95 %)",
+            "mean (95 %)",
+            "of its packets",
+        ]);
+        let number = |[least, most]: [i64; 2]| {
+            if least == most { most.to_string() } else { format!("{least} to {most}") }
+        };
+        for flow in flows {
+            let port = |port: Option<u16>| or_none(port, |port| port.to_string());
+            table.add_row([
+                flow.source.to_string(),
+                port(flow.source_port),
+                flow.destination.to_string(),
+                port(flow.destination_port),
+                flow.protocol.to_string(),
+                number(flow.sent_ci95),
+                number(flow.net_ci95),
+                or_none(flow.mean_ci95_ns.or(flow.sample_mean_ci95_ns), |[lower, upper]| {
+                    format!("{} to {}", duration(lower), duration(upper))
+                }),
+                match (flow.mean_ns, flow.sample_share) {
+                    (Some(_), _) => "all".into(),
+                    (_, share) => or_none(share, |share| format!("a random {:.0} %", 100.0 * share)),
+                },
+            ]);
+        }
+        let [seen, refused] = [seen, refused].map(|number| number.unwrap_or_default());
+        format!(
+            "{at}: {shown} of {asked} flows, {seen} of which may have packets here, {refused} of these without a mean\n{table}\n",
+            shown = flows.len()
+        )
+    }
+}

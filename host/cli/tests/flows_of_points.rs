@@ -1,0 +1,230 @@
+//! Single flows from measurement points with the synopsis lds, on the shipped captures.
+//!
+//! # Test plan
+//!
+//! * Intervals hold, of packets, losses and mean delay, against exact matching of each quarter of a second, in tables so small that most cells are shared;
+//!   as many miss as may.
+//! * Where no cell is shared and nothing is lost, numbers are exact: together they make the interval's own.
+//! * The worst come first; how many were asked for and how many have no mean is said; text and JSON agree.
+//! * Files that name no flows, designs without them, too many flows for so few that are shown: refused with the remedy.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::{Folder, RECEIVER, Run, SENDER, run};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+
+const DESIGN: &str = include_str!("../../../hdl/configurations/10g.toml");
+
+/// A design of points with cells of flows.
+fn design(folder: &Folder, rows: usize, seed: u64) -> String {
+    let path = folder.path(&format!("lds-{rows}-{seed}.toml"));
+    let text = DESIGN
+        .replace("synopsis = \"lda\"", "synopsis = \"lds\"")
+        .replace("rows = 1024", &format!("rows = {rows}"))
+        .replace("prefixes = [1, 6]", "prefixes = [0]")
+        .replace("\nseed = 1\n", &format!("\nseed = {seed}\n"));
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// The control frames of the shipped captures at points of a design.
+fn frames(design: &str, interval: &str) -> String {
+    let path = format!("{design}.pcapng");
+    let all = [
+        "measure",
+        "--design",
+        design,
+        "--interval",
+        interval,
+        "--frames",
+        &path,
+        "--json",
+        SENDER,
+        RECEIVER,
+    ];
+    run(&all);
+    path
+}
+
+/// The flows of the captures, as a file.
+fn named(folder: &Folder) -> String {
+    let path = folder.path("flows.json");
+    let flows = run(&["flows", "top", "--count", "500", "--json", SENDER, RECEIVER]);
+    fs::write(&path, flows.output).unwrap();
+    path
+}
+
+fn lines(run: &Run) -> Vec<Value> {
+    run.output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn key(flow: &Value) -> String {
+    ["source", "destination", "source_port", "destination_port", "protocol"]
+        .map(|key| flow[key].to_string())
+        .join(" ")
+}
+
+fn is_inside(bounds: &Value, truth: f64) -> bool {
+    let [least, most] = [0, 1].map(|end| bounds[end].as_f64().unwrap());
+    least - 1e-3 <= truth && truth <= most + 1e-3
+}
+
+#[test]
+fn without_loss_flows_together_are_all_packets() {
+    let folder = Folder::new();
+    let (design, flows) = (design(&folder, 1024, 3), named(&folder));
+    let frames = frames(&design, "250ms");
+    let read = run(&["read", &frames, "--design", &design, "--flows", &flows, "--count", "15", "--json"]);
+    let all = lines(&read);
+    let mut exact = 0;
+    for pair in all.windows(2).filter(|pair| pair[1]["event"] == "flows") {
+        let [interval, flows] = pair else { continue };
+        assert_eq!((&interval["segment"], &interval["interval"]), (&flows["segment"], &flows["interval"]));
+        assert_eq!((&flows["asked"], &flows["reason"]), (&json!(15), &Value::Null));
+        if interval["lost"] != 0 {
+            continue;
+        }
+        let shown = flows["flows"].as_array().unwrap();
+        let number = |flow: &Value, key: &str| flow[key][1].as_f64().unwrap();
+        let sent: f64 = shown.iter().map(|flow| number(flow, "sent_ci95")).sum();
+        let delays: f64 =
+            shown.iter().map(|flow| number(flow, "sent_ci95") * flow["mean_ns"].as_f64().unwrap()).sum();
+        // A column that two flows share is told by both.
+        if Some(sent) == interval["sent"].as_f64() {
+            exact += 1;
+            assert!((delays / sent - interval["mean_ns"].as_f64().unwrap()).abs() < 1e-3, "{flows}");
+        }
+        let lower: Vec<f64> = shown.iter().map(|flow| flow["mean_ci95_ns"][0].as_f64().unwrap()).collect();
+        assert!(lower.is_sorted_by(|one, other| one >= other), "{lower:?}");
+    }
+    assert!(exact >= 8, "{exact}");
+}
+
+#[test]
+fn intervals_of_flows_hold() {
+    let folder = Folder::new();
+    let flows = named(&folder);
+    // What happened to each flow in each quarter of a second, by points whose cells nobody shares.
+    let truth = |rows| {
+        let mut found: BTreeMap<(u64, String), Value> = BTreeMap::new();
+        let design = design(&folder, rows, 1);
+        let frames = frames(&design, "250ms");
+        let read = [
+            "read", &frames, "--design", &design, "--flows", &flows, "--by", "packets", "--count", "15",
+            "--json",
+        ];
+        for line in lines(&run(&read)).into_iter().filter(|line| line["event"] == "flows") {
+            for flow in line["flows"].as_array().unwrap() {
+                found.insert((line["interval"].as_u64().unwrap(), key(flow)), flow.clone());
+            }
+        }
+        found
+    };
+    let exact = truth(1024);
+    let (mut missed, mut all, mut wide) = ([0.0; 3], 0.0, 0.0);
+    for seed in 1..=12 {
+        let design = design(&folder, 16, seed);
+        let frames = frames(&design, "250ms");
+        let read = [
+            "read", &frames, "--design", &design, "--flows", &flows, "--by", "packets", "--count", "15",
+            "--json",
+        ];
+        for line in lines(&run(&read)).into_iter().filter(|line| line["event"] == "flows") {
+            for flow in line["flows"].as_array().unwrap() {
+                let Some(truth) = exact.get(&(line["interval"].as_u64().unwrap(), key(flow))) else {
+                    continue;
+                };
+                all += 1.0;
+                for (missed, key) in missed.iter_mut().zip(["sent_ci95", "net_ci95"]) {
+                    *missed += f64::from(u8::from(!is_inside(&flow[key], truth[key][1].as_f64().unwrap())));
+                }
+                wide += f64::from(u8::from(flow["sent_ci95"][0] != flow["sent_ci95"][1]));
+                // Of flows that lost packets the truth is an interval itself.
+                let is_exact = truth["mean_ci95_ns"][0] == truth["mean_ci95_ns"][1];
+                if let (true, Some(mean), false) =
+                    (is_exact, truth["mean_ns"].as_f64(), flow["mean_ns"].is_null())
+                {
+                    missed[2] += f64::from(u8::from(!is_inside(&flow["mean_ci95_ns"], mean)));
+                }
+            }
+        }
+    }
+    println!("{missed:?} of {all}, {wide} wide");
+    // Five standard deviations of four independent flows in each table.
+    let most = 0.05 + 5.0 * (0.05f64 * 0.95 / (12.0 * 12.0 * 4.0)).sqrt();
+    assert!(missed.iter().all(|missed| missed / all < most), "{missed:?} of {all}");
+    assert!(wide > 0.5 * all, "the test is blind: {wide} of {all}");
+}
+
+#[test]
+fn the_worst_are_shown() {
+    let folder = Folder::new();
+    let (design, flows) = (design(&folder, 256, 3), named(&folder));
+    let frames = frames(&design, "250ms");
+    let read = ["read", &frames, "--design", &design, "--flows", &flows, "--count", "3"];
+    let shown = run(&[&read[..], &["--by", "loss", "--json"]].concat());
+    for line in lines(&shown).iter().filter(|line| line["event"] == "flows") {
+        let flows = line["flows"].as_array().unwrap();
+        assert_eq!(flows.len(), 3);
+        let lost: Vec<i64> = flows.iter().map(|flow| flow["net_ci95"][0].as_i64().unwrap()).collect();
+        assert!(lost.is_sorted_by(|one, other| one >= other), "{lost:?}");
+    }
+    let text = run(&read);
+    let all = lines(&run(&[&read[..], &["--json"]].concat()));
+    let (mut intervals, mut rows) = (0, 0);
+    for line in all.iter().filter(|line| line["event"] == "flows") {
+        let says = format!(
+            "segment 0, interval {}: {} of 15 flows, {} of which may have packets here, {} of these without a mean",
+            line["interval"],
+            line["flows"].as_array().unwrap().len(),
+            line["seen"],
+            line["refused"]
+        );
+        assert!(text.output.contains(&says), "{says}\n{}", text.output);
+        intervals += 1;
+        rows += line["flows"].as_array().unwrap().len();
+    }
+    assert_eq!((intervals, text.output.matches("| 10.1.0.1 |").count()), (12, rows));
+}
+
+#[test]
+fn what_names_no_flow_is_refused() {
+    let folder = Folder::new();
+    let (design, flows) = (design(&folder, 16, 3), named(&folder));
+    let frames = frames(&design, "1s");
+    let file = |name: &str, text: &str| {
+        let path = folder.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let read = |flows: &str, more: &[&str]| run(&[&["read", &frames, "--flows", flows], more].concat());
+    let at = |flows: &str| read(flows, &["--design", &design]);
+    read(&flows, &[]).failed(2, &["--flows", "--design FILE"]);
+    read(&flows, &["--design", "10g"]).failed(4, &["--design 10g", "synopsis \"lds\""]);
+    at(&folder.path("missing.json")).failed(3, &["missing.json", "cannot be read"]);
+    at(&file("text.json", "10.0.0.1")).failed(3, &["text.json", "is no list of flows", "flows top --json"]);
+    at(&file("empty.json", "[]")).failed(3, &["empty.json", "names no flow"]);
+    let flow = |source: &str, port: &str| {
+        format!(
+            "{{\"source\":\"{source}\",\"destination\":\"10.2.0.1\",\"source_port\":{port},\"protocol\":17}}"
+        )
+    };
+    at(&file("mixed.json", &format!("[{}]", flow("2001:db8::1", "1"))))
+        .failed(3, &["flow 0", "different versions"]);
+    at(&file("net.json", &format!("[{}]", flow("10.1.0.0/16", "1"))))
+        .failed(3, &["net.json", "without --fields"]);
+    at(&file("port.json", &format!("[{}]", flow("10.1.0.1", "70000")))).failed(3, &["port.json"]);
+    let many: Vec<String> = (0..2001).map(|port| flow("10.1.0.1", &port.to_string())).collect();
+    let many = file("many.json", &format!("[{}]", many.join(",")));
+    at(&many).failed(10, &["2001 flows", "at most 2000"]);
+    let ports = at(&file("ports.json", &format!("[{}]", flow("10.1.0.1", "null"))));
+    ports.told(run(&["read", &frames]).code, &["ports.json: 1 flows", "have none"]);
+    // One who is not there has no packets.
+    let absent = file("absent.json", &format!("[{}]", flow("192.0.2.1", "9")));
+    let wide = self::design(&folder, 1024, 5);
+    let frames = self::frames(&wide, "1s");
+    let shown = run(&["read", &frames, "--design", &wide, "--flows", &absent, "--json"]);
+    let line = lines(&shown).into_iter().find(|line| line["event"] == "flows").unwrap();
+    assert_eq!((&line["seen"], &line["flows"]), (&json!(0), &json!([])));
+}
