@@ -91,6 +91,9 @@ pub(crate) struct Read {
     pub(crate) intervals: Option<u64>,
     /// Show in each interval the worst of the flows that this file names, as `deltaline flows top --json` writes them: of points whose
     /// design has the synopsis lds, and of which --design is given
+    ///
+    /// Flows are five-tuples, each direction one of its own: no file of `flows --joined` or `--fields`. The fewer are named, the surer is each answer;
+    /// two hundred take some hundredths of a second an interval, two thousand up to a second.
     #[arg(long, value_name = "FILE")]
     pub(crate) flows: Option<PathBuf>,
     /// How many of them are shown at most

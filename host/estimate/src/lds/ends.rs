@@ -13,8 +13,9 @@
 //! # Test plan
 //!
 //! Sums of 40 bits come out as those of 64, or are uncertain: one flow that is half a second later than all others, two that are apart in opposite
-//! directions, with loss and without, clocks apart; cells of few packets are always certain; tables of the wrong size.
+//! directions, with loss and without, clocks apart; cells of few packets are always certain, and so are all where an end has seen none; tables of the wrong size.
 
+use crate::mean::Range;
 use crate::sums::Sums;
 use deltaline_model::sketch::cell::{Cell, Row, SUM_BITS};
 use deltaline_model::sketch::lds::{FlowCell, Lds, LdsError, LdsParameters};
@@ -41,7 +42,8 @@ impl Ends {
     /// [`LdsError`] where there are more or fewer cells than such a table has.
     pub fn of_cells(parameters: &LdsParameters, cells: [&[Cell]; 2], sums: &Sums) -> Result<Self, LdsError> {
         let [sent, received] = cells;
-        let delays = sums.extremes();
+        // Where an end has seen no packet there is no delay, and no time that bounds any.
+        let delays = sums.by_times().map_or(Range { lower: 0.0, upper: 0.0 }, |_| sums.extremes());
         let middle = f64::midpoint(delays.lower, delays.upper);
         let is_uncertain = |sent: &Cell| f64::from(sent.count) * (delays.upper - delays.lower) >= TURN;
         let uncertain: Vec<bool> = sent.iter().map(is_uncertain).collect();

@@ -101,6 +101,15 @@ fn sums_are_those_of_64_bits_or_uncertain() {
 }
 
 #[test]
+fn nothing_is_uncertain_where_everything_was_lost() {
+    let (tables, sums) = pass(20_000, [0, 0], 0, 1.0, 1);
+    let [sent, received] = [cells(&tables[0]), cells(&tables[1])];
+    let ends = Ends::of_cells(tables[0].parameters(), [&sent, &received], &sums).unwrap();
+    assert!(sums.sender.packets > 20_000 && sums.receiver.packets == 0);
+    assert!(ends.uncertain.iter().all(|is_uncertain| !is_uncertain));
+}
+
+#[test]
 fn tables_of_another_size_are_refused() {
     let (tables, sums) = pass(10, [0, 0], 0, 0.0, 1);
     let all = cells(&tables[0]);
