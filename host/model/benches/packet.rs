@@ -11,7 +11,8 @@
 //! * `observe-batch`: the same, 32 frames at a time;
 //! * `observe-batch-digests`: the same with digests, as `deltaline measure` has them;
 //! * `observe-batch-identities`: the same with an identity table of all packets;
-//! * `lds`: identity, both hashes of a table of flows (the flow's and the packet's), and its four cells: 4 x 17,500 of them;
+//! * `observe-batch-flows`: the same with rows of flows: two hashes, the flow's and the packet's, and four cells of 4 x 16,384;
+//! * `lds`: the same hashes and as many cells, one packet after the other, as the laboratory does it;
 //! * `observe-ipv6`: the same with IPv6, whose keys are found and hashed by the general way, as those of tagged frames are.
 
 mod common;
@@ -21,7 +22,7 @@ use criterion::{
     BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
 use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::packet::flow::FlowKey;
+use deltaline_model::packet::flow::{FlowFields, FlowMasks};
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::identify;
 use deltaline_model::point::MeasurementPoint;
@@ -102,12 +103,13 @@ fn packets(criterion: &mut Criterion) {
             }
         });
         let hashes = FlowHash::new(kind, configuration.seed());
-        if let Ok(mut lds) = Lds::new(LdsParameters::plain(4, 17_500, configuration.seed())) {
+        let flows = FlowMasks::new(&FlowFields::default());
+        if let Ok(mut lds) = Lds::new(LdsParameters::plain(4, 16_384, configuration.seed())) {
             pass(&mut group, &format!("lds/{name}"), &frames, |frame| {
                 time += 100;
                 if let Ok(identity) = identify(black_box(frame)) {
                     let (flow, packet) =
-                        (hashes.flow(&FlowKey::of(&identity.key)), hashes.packet(&identity.key));
+                        (hashes.flow(&flows.flow(&identity.key)), hashes.packet(&identity.key));
                     lds.add(&FlowPacket { flow, packet, nanoseconds: time, octets: 64, weight: 1 });
                 }
             });
@@ -122,6 +124,7 @@ fn packets(criterion: &mut Criterion) {
             (base, ""),
             (Settings { digest: true, ..base }, "-digests"),
             (Settings { synopsis: Kind::IDENTITY_TABLE, prefixes: &[0], ..base }, "-identities"),
+            (Settings { synopsis: Kind::FLOW_ROWS, rows: 16_384, prefixes: &[0], ..base }, "-flows"),
         ] {
             let Ok(configuration) = Configuration::new(settings) else { continue };
             let (mut point, mut order) = (MeasurementPoint::new(&configuration, Role::Sender), Order(1));

@@ -435,6 +435,15 @@ impl MeasurementPoint {
         self.totals.flags.saturated |= is_full;
     }
 
+    /// As [`MeasurementPoint::add`], of the first class, with the flows of these keys if they have a say.
+    #[inline(always)]
+    fn add_with_flows(&mut self, octets: u64, packets: &mut [Hashed], keys: &[PacketKey; BATCH]) {
+        if self.is_of_flows {
+            hash_flows(&self.hash, &self.flows, keys, packets);
+        }
+        self.add(0, octets, packets);
+    }
+
     /// Records a frame that the MAC marked bad.
     pub fn observe_bad(&mut self) {
         self.totals.bad = self.totals.bad.saturating_add(1);
@@ -582,7 +591,8 @@ impl MeasurementPoint {
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+lzcnt+pclmulqdq", "x86_64+pclmulqdq"))]
 fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item = (&'a [u8], Timestamp)>) {
     let (mut batch, mut packets, mut octets) = ([Hashed::default(); BATCH], 0, 0);
-    let is_plain = point.configuration.classifier().is_empty() && !point.is_of_flows;
+    let mut keys = [PacketKey::default(); BATCH];
+    let is_plain = point.configuration.classifier().is_empty();
     for (frame, time) in frames {
         match identify_plain(frame) {
             Some(identity) if is_plain => {
@@ -592,21 +602,36 @@ fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item 
                     _ => point.hash.looked_up(*identity.key.long_words()),
                 };
                 batch[packets] = Hashed { hash, time, ..Hashed::default() };
+                if point.is_of_flows {
+                    keys[packets] = identity.key;
+                }
                 octets += u64::from(identity.ip_length);
                 packets += 1;
                 if packets == BATCH {
-                    point.add(0, octets, &mut batch);
+                    point.add_with_flows(octets, &mut batch, &keys);
                     (packets, octets) = (0, 0);
                 }
             }
             _ => {
-                point.add(0, octets, &mut batch[..packets]);
+                point.add_with_flows(octets, &mut batch[..packets], &keys);
                 (packets, octets) = (0, 0);
                 point.observe(frame, time);
             }
         }
     }
-    point.add(0, octets, &mut batch[..packets]);
+    point.add_with_flows(octets, &mut batch[..packets], &keys);
+}
+
+/// Finds the flows of packets. Not where their keys are found: a key that was just written is slow to read.
+#[multiversion(targets("x86_64+pclmulqdq"))]
+fn hash_flows(hash: &LinearHash, masks: &FlowMasks, keys: &[PacketKey], packets: &mut [Hashed]) {
+    for (packet, key) in packets.iter_mut().zip(keys) {
+        let flow = masks.flow(key);
+        packet.flow = match_target! {
+            "x86_64+pclmulqdq" => hash.multiplied(flow.key(), |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
+            _ => hash.looked_up(*flow.key().long_words()),
+        };
+    }
 }
 
 /// Whether `interval` is `from` or later, modulo 2^32.

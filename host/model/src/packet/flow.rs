@@ -215,7 +215,7 @@ impl FlowMasks {
     }
 
     /// The flow of the packet with this key.
-    #[inline]
+    #[inline(always)]
     pub fn flow(&self, key: &Key) -> FlowKey {
         let long = key.long_words();
         let is_ipv4 = long[0] >> 60 == 4;

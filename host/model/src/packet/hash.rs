@@ -14,8 +14,8 @@
 //! # Speed
 //!
 //! Software looks up what a byte of the key contributes: one table of 256 sums of rows for every byte, 139 KB a hash
-//! function, made when the function is. That is one load a byte instead of eight masks. The IPv6 addresses' part of the
-//! key is passed over where it is zero, which is in every IPv4 packet.
+//! function, made when the function is. That is one load a byte instead of eight masks. Words that are zero are passed over: of IPv4
+//! those that only IPv6 uses, of a flow's key nine more.
 //!
 //! Rabin's fingerprint is faster where the processor multiplies without carries (x86-64 since 2011; found at run time by
 //! the feature `std`, else taken for granted or not by the build): a product for every whole eight bytes, and two more.
@@ -33,7 +33,7 @@
 //! division; irreducibility against trial division at small degree and known polynomials; uniformity of row and prefix bits
 //! by chi-square with many seeds.
 
-use crate::packet::identity::{IPV6_ONLY, KEY_BITS, KEY_WORDS, Key, LONG_WORDS};
+use crate::packet::identity::{KEY_BITS, KEY_WORDS, Key, LONG_WORDS};
 #[cfg(target_arch = "x86_64")]
 use crate::packet::residue::{Residue, Words};
 use alloc::boxed::Box;
@@ -144,10 +144,8 @@ fn hash(function: &LinearHash, key: &Key) -> u64 {
 /// What a word of the key contributes to its hash.
 #[inline(always)]
 fn part(tables: &[[[u64; 256]; 4]; KEY_WORDS], index: usize, word: u32) -> u64 {
-    // In every IPv4 packet.
-    let is_blank = IPV6_ONLY.contains(&index) && word == 0;
     match tables.get(index) {
-        Some([a, b, c, d]) if !is_blank => {
+        Some([a, b, c, d]) if word != 0 => {
             let [at_a, at_b, at_c, at_d] = word.to_be_bytes().map(usize::from);
             a[at_a] ^ b[at_b] ^ c[at_c] ^ d[at_d]
         }

@@ -46,8 +46,6 @@
 //! limits (third VLAN tag, fifth label, header length 4) are not measured. The
 //! hardware twin is compared on random and directed traffic in `sim/cosim`.
 
-use core::ops::Range;
-
 /// Length of a key in bytes.
 pub const KEY_BYTES: usize = 68;
 /// Length of a key in 32-bit words.
@@ -58,8 +56,6 @@ pub(crate) const LONG_WORDS: usize = KEY_BYTES.div_ceil(8);
 pub const KEY_BITS: usize = KEY_BYTES * 8;
 /// First key word of the payload.
 pub const PAYLOAD_WORD: usize = 10;
-/// The words of the key that only IPv6 packets use; they are zero in every IPv4 packet's.
-pub(crate) const IPV6_ONLY: Range<usize> = 5..PAYLOAD_WORD;
 /// Bytes behind the IP header that belong to the key.
 pub const PAYLOAD_BYTES: usize = 28;
 /// Number of the key's form; 0 had checksums in it.

@@ -59,8 +59,11 @@ impl Residue {
         sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(b), ab));
         sum = _mm_xor_si128(sum, product::<LOW_OF_BOTH>(word(c), cd));
         sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(f), ef));
-        sum = _mm_xor_si128(sum, product::<LOW_OF_BOTH>(word(g), gh));
-        sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(h), gh));
+        // Not so of a flow's key.
+        if g | h != 0 {
+            sum = _mm_xor_si128(sum, product::<LOW_OF_BOTH>(word(g), gh));
+            sum = _mm_xor_si128(sum, product::<LOW_AND_HIGH>(word(h), gh));
+        }
         // Addresses of IPv6.
         let is_ipv4 = d | e == 0;
         if !is_ipv4 {

@@ -45,7 +45,7 @@ use crate::packet::hash::{HashKind, LinearHash};
 use crate::packet::identity::Key;
 use crate::sketch::digest::{self, PacketDigest};
 use crate::sketch::place::Placement;
-use crate::sketch::rounds::Rounds;
+use crate::sketch::rounds::{LANES, Rounds};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -153,12 +153,12 @@ pub struct FlowCell {
 }
 
 impl FlowCell {
-    /// Adds a packet; true when the count overflowed.
+    /// Adds a packet of this weight; true when the count overflowed.
     #[inline(always)]
-    fn add(&mut self, packet: &FlowPacket, digest: u32) -> bool {
-        let (count, overflows) = self.count.overflowing_add(packet.weight);
+    pub(crate) fn add(&mut self, weight: u32, nanoseconds: u64, digest: u32) -> bool {
+        let (count, overflows) = self.count.overflowing_add(weight);
         self.count = count;
-        self.sum = self.sum.wrapping_add(packet.nanoseconds.wrapping_mul(packet.weight.into()));
+        self.sum = self.sum.wrapping_add(nanoseconds.wrapping_mul(weight.into()));
         self.digest = digest::add(self.digest, digest);
         overflows
     }
@@ -210,6 +210,17 @@ impl Bases {
     /// The first column of the flow with this hash in row `row` of so many columns; none for no row.
     pub fn column(&self, row: usize, flow: u64, columns: usize) -> Option<usize> {
         self.0.get(row).map(|rounds| base(rounds, row, flow, columns))
+    }
+
+    /// The 32 bits that pick the bases of [`LANES`] flows in row `row`, side by side: of 2^n columns, their first n bits; none for no row.
+    #[inline(always)]
+    pub(crate) fn bits(&self, row: usize, flows: &[u64; LANES]) -> Option<[u32; LANES]> {
+        // Not mapped: closures do not have the instructions that the caller may use.
+        let mut bits = [0; LANES];
+        for (bits, flow) in bits.iter_mut().zip(flows) {
+            *bits = flow_bits(row, *flow);
+        }
+        Some(self.0.get(row)?.apply_all(bits))
     }
 }
 
@@ -330,7 +341,7 @@ impl Lds {
                 continue;
             }
             if let Some(cell) = cells.get_mut(column) {
-                self.is_saturated |= cell.add(packet, digest);
+                self.is_saturated |= cell.add(packet.weight, packet.nanoseconds, digest);
             }
             if let Some(octets) = self.octets.get_mut(row * columns + column) {
                 *octets += u64::from(packet.octets);
@@ -378,8 +389,19 @@ impl FlowHash {
 /// The first column of a flow in a row.
 #[inline(always)]
 fn base(rounds: &Rounds<ROUNDS>, row: usize, flow: u64, columns: usize) -> usize {
-    let place = rounds.apply(flow.rotate_right(16 * row as u32) as u32);
-    ((u64::from(place) * columns as u64) >> 32) as usize
+    scaled(rounds.apply(flow_bits(row, flow)), columns)
+}
+
+/// What of a flow's hash picks its base in a row.
+#[inline(always)]
+fn flow_bits(row: usize, flow: u64) -> u32 {
+    flow.rotate_right(16 * row as u32) as u32
+}
+
+/// The column of so many for which a base's 32 bits stand.
+#[inline(always)]
+fn scaled(bits: u32, columns: usize) -> usize {
+    ((u64::from(bits) * columns as u64) >> 32) as usize
 }
 
 /// Flows with cells of their own, found by linear probing.
@@ -435,7 +457,8 @@ impl Tracked {
         let banks = self.prefixes.iter().zip(cells.chunks_mut(self.width.max(1)));
         let cells =
             banks.filter(|(prefix, _)| **prefix <= zeros).filter_map(|(_, cells)| cells.get_mut(offset));
-        cells.fold(false, |overflows, cell| cell.add(packet, digest) | overflows)
+        let FlowPacket { weight, nanoseconds, .. } = *packet;
+        cells.fold(false, |overflows, cell| cell.add(weight, nanoseconds, digest) | overflows)
     }
 }
 

@@ -18,6 +18,7 @@
 //! Undone, they give what went in; sixteen side by side are as one by one; golden digests and places
 //! (`tests/vectors.rs`). How many rounds a purpose needs is tested where it is served.
 
+use multiversion::multiversion;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::packet::identity::KEY_BITS;
@@ -67,30 +68,57 @@ impl<const N: usize> Rounds<N> {
     }
 
     /// As [`Rounds::undo`], side by side.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn undo_all(&self, values: [u32; LANES]) -> [u32; LANES] {
-        let (mut x, mut y) = (values.map(|value| halves(value).0), values.map(|value| halves(value).1));
-        for constant in self.constants.iter().rev() {
-            for (x, y) in x.iter_mut().zip(&mut y) {
-                *y = (*y ^ *x).rotate_right(2);
-                *x = (*x ^ constant).wrapping_sub(*y).rotate_left(7);
-            }
-        }
-        core::array::from_fn(|i| joined(x[i], y[i]))
+        undo_all(&self.constants, values)
     }
 
     /// As [`Rounds::apply`], side by side, so that a processor's wide registers hold many.
-    #[inline(always)]
+    #[inline]
     pub fn apply_all(&self, values: [u32; LANES]) -> [u32; LANES] {
-        let (mut x, mut y) = (values.map(|value| halves(value).0), values.map(|value| halves(value).1));
-        for constant in self.constants {
-            for (x, y) in x.iter_mut().zip(&mut y) {
-                *x = x.rotate_right(7).wrapping_add(*y) ^ constant;
-                *y = y.rotate_left(2) ^ *x;
-            }
-        }
-        core::array::from_fn(|i| joined(x[i], y[i]))
+        apply_all(&self.constants, values)
     }
+}
+
+/// A function of its own, as its counterpart below: within a caller that gathers values from packets the compiler does them one by one.
+#[multiversion(targets("x86_64+avx2"))]
+#[inline(never)]
+fn apply_all<const N: usize>(constants: &[u16; N], values: [u32; LANES]) -> [u32; LANES] {
+    let (mut x, mut y) = ([0; LANES], [0; LANES]);
+    for ((x, y), value) in x.iter_mut().zip(&mut y).zip(values) {
+        (*x, *y) = halves(value);
+    }
+    for constant in constants {
+        for (x, y) in x.iter_mut().zip(&mut y) {
+            *x = x.rotate_right(7).wrapping_add(*y) ^ constant;
+            *y = y.rotate_left(2) ^ *x;
+        }
+    }
+    let mut results = [0; LANES];
+    for ((result, x), y) in results.iter_mut().zip(x).zip(y) {
+        *result = joined(x, y);
+    }
+    results
+}
+
+#[multiversion(targets("x86_64+avx2"))]
+#[inline(never)]
+fn undo_all<const N: usize>(constants: &[u16; N], values: [u32; LANES]) -> [u32; LANES] {
+    let (mut x, mut y) = ([0; LANES], [0; LANES]);
+    for ((x, y), value) in x.iter_mut().zip(&mut y).zip(values) {
+        (*x, *y) = halves(value);
+    }
+    for constant in constants.iter().rev() {
+        for (x, y) in x.iter_mut().zip(&mut y) {
+            *y = (*y ^ *x).rotate_right(2);
+            *x = (*x ^ constant).wrapping_sub(*y).rotate_left(7);
+        }
+    }
+    let mut results = [0; LANES];
+    for ((result, x), y) in results.iter_mut().zip(x).zip(y) {
+        *result = joined(x, y);
+    }
+    results
 }
 
 #[inline(always)]
