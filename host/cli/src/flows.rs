@@ -142,6 +142,8 @@ pub(crate) enum By {
     Packets,
     /// Mean delay
     Delay,
+    /// Standard deviation of delay
+    Jitter,
     /// Packets lost
     Loss,
 }
@@ -149,10 +151,11 @@ pub(crate) enum By {
 impl By {
     /// Which flow comes first; those that are alike stay in the order of their addresses.
     fn compare(self, one: &FlowOutput, other: &FlowOutput) -> Ordering {
-        let delay = |flow: &FlowOutput| flow.mean_ns.unwrap_or(f64::NEG_INFINITY);
+        let or_last = |number: Option<f64>| number.unwrap_or(f64::NEG_INFINITY);
         match self {
             By::Packets => other.packets().cmp(&one.packets()),
-            By::Delay => delay(other).total_cmp(&delay(one)),
+            By::Delay => or_last(other.mean_ns).total_cmp(&or_last(one.mean_ns)),
+            By::Jitter => or_last(other.std_ns).total_cmp(&or_last(one.std_ns)),
             By::Loss => other.lost.cmp(&one.lost),
         }
     }
@@ -163,6 +166,7 @@ impl From<By> for Worst {
         match by {
             By::Packets => Worst::Packets,
             By::Delay => Worst::Delay,
+            By::Jitter => Worst::Jitter,
             By::Loss => Worst::Loss,
         }
     }

@@ -5,6 +5,8 @@
 //! * Intervals hold, of packets, losses and mean delay, against exact matching of each quarter of a second, in tables so small that most cells are shared;
 //!   as many miss as may.
 //! * Where no cell is shared and nothing is lost, numbers are exact: together they make the interval's own.
+//! * Deviations hold, against exact matching of all packets, whether jitter chose them or packets did, and come with the greatest first; where flows share cells
+//!   there are none, and the reason.
 //! * The worst come first; how many were asked for and how many have no mean is said; text and JSON agree.
 //! * Files that name no flows, designs without them, too many flows for so few that are shown: refused with the remedy.
 #![allow(clippy::unwrap_used)]
@@ -155,6 +157,60 @@ fn intervals_of_flows_hold() {
     let most = 0.05 + 5.0 * (0.05f64 * 0.95 / (12.0 * 12.0 * 4.0)).sqrt();
     assert!(missed.iter().all(|missed| missed / all < most), "{missed:?} of {all}");
     assert!(wide > 0.5 * all, "the test is blind: {wide} of {all}");
+}
+
+#[test]
+fn deviations_of_flows_hold() {
+    let folder = Folder::new();
+    let flows = named(&folder);
+    let truth: BTreeMap<String, f64> =
+        serde_json::from_str::<Vec<Value>>(&fs::read_to_string(&flows).unwrap())
+            .unwrap()
+            .iter()
+            .filter_map(|flow| Some((key(flow), flow["std_ns"].as_f64()?)))
+            .collect();
+    let (mut missed, mut given) = (0.0, 0.0);
+    for seed in 1..=30 {
+        let design = design(&folder, 1024, seed);
+        let frames = frames(&design, "1h");
+        for by in ["jitter", "packets"] {
+            let read = [
+                "read", &frames, "--design", &design, "--flows", &flows, "--count", "15", "--by", by,
+                "--json",
+            ];
+            let shown = lines(&run(&read)).into_iter().find(|line| line["event"] == "flows").unwrap();
+            let shown = shown["flows"].as_array().unwrap();
+            let deviations = shown.iter().filter(|flow| !flow["std_ns"].is_null());
+            for flow in deviations.clone() {
+                given += 1.0;
+                missed += f64::from(u8::from(!is_inside(&flow["std_ci95_ns"], truth[&key(flow)])));
+            }
+            if by == "jitter" {
+                let least: Vec<f64> =
+                    deviations.map(|flow| flow["std_ci95_ns"][0].as_f64().unwrap()).collect();
+                assert!(
+                    least.len() == shown.len() && least.is_sorted_by(|one, other| one >= other),
+                    "{least:?}"
+                );
+            }
+        }
+    }
+    println!("{missed} of {given} missed");
+    // Flows of a table fall into cells by the same places, but by their own packets: five standard deviations.
+    assert!(given > 200.0 && missed < 0.05 * given + 5.0 * (0.05f64 * given).sqrt(), "{missed} of {given}");
+    // Fifteen flows in sixteen columns.
+    let design = design(&folder, 16, 1);
+    let frames = frames(&design, "1h");
+    let read = ["read", &frames, "--design", &design, "--flows", &flows];
+    let text = run(&[&read[..], &["--by", "jitter"]].concat());
+    assert!(text.output.contains("0 of 15 flows"), "{}", text.output);
+    assert!(text.output.contains("of these without a deviation"), "{}", text.output);
+    let shown = lines(&run(&[&read[..], &["--by", "packets", "--json"]].concat()));
+    let shown = shown.iter().find(|line| line["event"] == "flows").unwrap();
+    for flow in shown["flows"].as_array().unwrap() {
+        assert_eq!(flow["std_ci95_ns"], Value::Null);
+        assert!(flow["std_reason"].as_str().unwrap().contains("other flows' packets"), "{flow}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::evaluation::{Unusable, distrust, sums};
 use crate::pair::{Interval, Rows};
 use deltaline_estimate::Reason;
 use deltaline_estimate::lds::ends::Ends;
-use deltaline_estimate::lds::{FlowReading, LdsPair, LdsPairError};
+use deltaline_estimate::lds::{FlowReading, HeldDeviation, LdsPair, LdsPairError};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::sketch::cell::Cell;
@@ -48,41 +48,68 @@ pub enum Worst {
     Packets,
     /// Those of the greatest mean delay.
     Delay,
+    /// Those of the greatest standard deviation of delay.
+    Jitter,
     /// Those that lost most, less what came in.
     Loss,
 }
 
 impl Worst {
-    fn rank(self, reading: &FlowReading) -> f64 {
+    fn rank(self, ReadFlow { reading, deviation, .. }: &ReadFlow) -> f64 {
         match self {
             Worst::Packets => reading.sent.least,
             Worst::Loss => reading.net.least,
             Worst::Delay => reading.mean.map_or(f64::NEG_INFINITY, |mean| mean.range.lower),
+            Worst::Jitter => deviation.map_or(f64::NEG_INFINITY, |deviation| deviation.range.lower),
         }
     }
+}
+
+/// What an interval says of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadFlow {
+    /// Which flow.
+    pub flow: FlowKey,
+    /// Its packets, losses and mean delay.
+    pub reading: FlowReading,
+    /// The standard deviation of its delay.
+    pub deviation: Result<HeldDeviation, Reason>,
 }
 
 /// The flows that an interval shows.
 #[derive(Clone, Debug)]
 pub struct Chosen {
+    /// What they were chosen by.
+    pub by: Worst,
     /// These, in their order.
-    pub flows: Vec<(FlowKey, FlowReading)>,
+    pub flows: Vec<ReadFlow>,
     /// How many of all that are asked for may have packets in it.
     pub seen: usize,
-    /// Of these, how many have no mean.
+    /// Of these, how many have no mean; by jitter, no deviation.
     pub refused: usize,
 }
 
 impl Chosen {
-    /// The `count` worst; by delay, those that have a mean.
-    fn of(mut flows: Vec<(FlowKey, FlowReading)>, by: Worst, count: usize) -> Self {
-        flows.retain(|(_, reading)| reading.mean != Err(Reason::NothingReceived));
+    /// The `count` worst; by delay or jitter, those that have one.
+    fn of(mut flows: Vec<ReadFlow>, by: Worst, count: usize) -> Self {
+        flows.retain(|read| read.reading.mean != Err(Reason::NothingReceived));
         let seen = flows.len();
-        let refused = flows.iter().filter(|(_, reading)| reading.mean.is_err()).count();
-        flows.retain(|(_, reading)| by != Worst::Delay || reading.mean.is_ok());
-        flows.sort_by(|(_, one), (_, other)| by.rank(other).total_cmp(&by.rank(one)));
+        let is_refused = |read: &ReadFlow| match by {
+            Worst::Jitter => read.deviation.is_err(),
+            _ => read.reading.mean.is_err(),
+        };
+        let refused = flows.iter().filter(|read| is_refused(read)).count();
+        flows.retain(|read| !matches!(by, Worst::Delay | Worst::Jitter) || !is_refused(read));
+        flows.sort_by(|one, other| by.rank(other).total_cmp(&by.rank(one)));
         flows.truncate(count);
-        Chosen { flows, seen, refused }
+        Chosen { by, flows, seen, refused }
+    }
+
+    /// How many intervals of mean and of deviation are given; where there is no mean, how many flows.
+    fn given(&self) -> [usize; 2] {
+        let means = self.flows.iter().filter(|read| read.reading.mean.is_ok()).count();
+        let deviations = self.flows.iter().filter(|read| read.deviation.is_ok()).count();
+        [if means > 0 { means } else { self.flows.len() }, deviations]
     }
 }
 
@@ -135,21 +162,27 @@ impl Asked {
         let ends = Ends::of_cells(&parameters, [&sender, &receiver], &sums)?;
         let tables = LdsPair::new(&ends.sender, &ends.receiver)?;
         let asked = self.flows.len();
-        let mut shown = count.min(asked);
+        let mut shown = [count.min(asked); 2];
         // How sure an answer is depends on how many are given, and how many can be given on how sure they are.
         loop {
-            let read = self.flows.iter().filter_map(|(flow, hash)| {
-                let mut reading = tables.read(*hash, shown, asked)?;
-                if reading.mean == Err(Reason::NoUsableRow) && ends.are_uncertain(*hash) {
-                    reading.mean = Err(Reason::LongInterval);
+            let read = self.flows.iter().filter_map(|&(flow, hash)| {
+                let mut reading = tables.read(hash, shown[0], asked)?;
+                let mut deviation = tables.deviation(hash, shown[1], asked);
+                if ends.are_uncertain(hash) {
+                    let is_of_damage = |reason| matches!(reason, Reason::NoUsableRow | Reason::OneCell);
+                    let cause =
+                        |reason: Reason| if is_of_damage(reason) { Reason::LongInterval } else { reason };
+                    (reading.mean, deviation) = (reading.mean.map_err(cause), deviation.map_err(cause));
                 }
-                Some((*flow, reading))
+                Some(ReadFlow { flow, reading, deviation })
             });
             let chosen = Chosen::of(read.collect(), by, count);
-            let lines = chosen.flows.len();
-            let means = chosen.flows.iter().filter(|(_, reading)| reading.mean.is_ok()).count();
-            let given = if means > 0 { means } else { lines };
-            if given >= shown || given == 0 {
+            let mut given = chosen.given();
+            // Where none is given, nothing could be surer.
+            for (given, shown) in given.iter_mut().zip(shown) {
+                *given = if *given == 0 { shown } else { shown.min(*given) };
+            }
+            if given == shown {
                 return Ok(chosen);
             }
             shown = given;

@@ -35,10 +35,12 @@
 //! `deltaline lab lds` measures the errors.
 
 mod absent;
+mod alone;
 pub mod ends;
 
 use absent::Absent;
 pub use absent::{FlowReading, HeldMean};
+pub use alone::HeldDeviation;
 
 use crate::mean::{Mean, Skew, Uncertainty};
 use crate::reason::Reason;

@@ -240,6 +240,16 @@ pub enum Reason {
     /// A flow has no two cells of a row with packets, the same at both ends.
     #[error("not identifiable: the flow has no two usable cells of one row; give flows more cells (width)")]
     OneCell,
+    /// A flow's cells may hold other flows' packets.
+    #[error(
+        "not identifiable: other flows' packets are in the flow's cells, or may be; design more columns (rows), or end intervals more often"
+    )]
+    Shared,
+    /// All of a flow's cells have the same mean.
+    #[error(
+        "not identifiable: all of the flow's cells have the same mean delay, from which no spread can be told"
+    )]
+    NoSpread,
     /// A flow has so many packets in so long an interval that sums of their delays may have wrapped.
     #[error(
         "not identifiable: a cell's sum of delays wraps at 2^40 ns (1,100 s), and so many packets of the flow in an interval this long may have more together; \

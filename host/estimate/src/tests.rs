@@ -7,6 +7,7 @@ mod deviation;
 mod examples;
 mod exhaustive;
 mod lds;
+mod lds_alone;
 mod lds_ends;
 mod monte_carlo;
 mod properties;

@@ -8,7 +8,7 @@ use crate::described;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{self, duration, or_none};
-use deltaline_collect::flows::{Asked, Chosen, NoFlows};
+use deltaline_collect::flows::{Asked, Chosen, NoFlows, ReadFlow, Worst};
 use deltaline_estimate::lds::{Bounds, FlowReading, HeldMean};
 use deltaline_model::packet::flow::{FLOW_BYTES, FlowKey, PROTOCOLS_WITH_PORTS};
 use serde::{Deserialize, Serialize};
@@ -109,8 +109,10 @@ pub(crate) struct FlowsOutput {
     asked: usize,
     /// Of these, flows that may have packets in this interval.
     seen: Option<usize>,
-    /// Of these, flows without a mean.
+    /// Of these, flows without a mean; by jitter, without a deviation.
     refused: Option<usize>,
+    #[serde(skip)]
+    lacking: &'static str,
     flows: Vec<FlowOutput>,
     /// Why there are none.
     reason: Option<String>,
@@ -132,10 +134,13 @@ struct FlowOutput {
     sample_mean_ns: Option<f64>,
     sample_mean_ci95_ns: Option<[f64; 2]>,
     reason: Option<String>,
+    std_ns: Option<f64>,
+    std_ci95_ns: Option<[f64; 2]>,
+    std_reason: Option<String>,
 }
 
 impl FlowOutput {
-    fn of((flow, reading): &(FlowKey, FlowReading)) -> Self {
+    fn of(ReadFlow { flow, reading, deviation }: &ReadFlow) -> Self {
         let FlowReading { sent, net, mean } = reading;
         let ports = flow.ports();
         let whole = |bounds: &Bounds| [bounds.least.ceil() as i64, bounds.most.floor() as i64];
@@ -162,6 +167,9 @@ impl FlowOutput {
             sample_mean_ns: of_sample.map(|mean| mean.nanoseconds),
             sample_mean_ci95_ns: of_sample.map(range),
             reason: sampled.or(mean.err().map(|reason| reason.to_string())),
+            std_ns: deviation.ok().map(|deviation| deviation.nanoseconds),
+            std_ci95_ns: deviation.ok().map(|deviation| [deviation.range.lower, deviation.range.upper]),
+            std_reason: deviation.err().map(|reason| reason.to_string()),
         }
     }
 }
@@ -176,6 +184,11 @@ impl FlowsOutput {
             asked,
             seen: chosen.map(|chosen| chosen.seen),
             refused: chosen.map(|chosen| chosen.refused),
+            lacking: if chosen.is_some_and(|chosen| chosen.by == Worst::Jitter) {
+                "deviation"
+            } else {
+                "mean"
+            },
             flows: chosen.map_or(vec![], |chosen| chosen.flows.iter().map(FlowOutput::of).collect()),
             reason: read.as_ref().err().map(ToString::to_string),
         }
@@ -183,7 +196,7 @@ impl FlowsOutput {
 
     /// A table for people.
     pub(crate) fn text(&self) -> String {
-        let FlowsOutput { segment, interval, asked, seen, refused, flows, reason } = self;
+        let FlowsOutput { segment, interval, asked, seen, refused, lacking, flows, reason } = self;
         let at = format!("segment {segment}, interval {interval}");
         if let Some(reason) = reason {
             return format!("{at}: nothing is said of flows: {reason}\n");
@@ -198,10 +211,12 @@ impl FlowsOutput {
             "lost, net (95 %)",
             "mean (95 %)",
             "of its packets",
+            "deviation (95 %)",
         ]);
         let number = |[least, most]: [i64; 2]| {
             if least == most { most.to_string() } else { format!("{least} to {most}") }
         };
+        let range = |[lower, upper]: [f64; 2]| format!("{} to {}", duration(lower), duration(upper));
         for flow in flows {
             let port = |port: Option<u16>| or_none(port, |port| port.to_string());
             table.add_row([
@@ -212,18 +227,17 @@ impl FlowsOutput {
                 flow.protocol.to_string(),
                 number(flow.sent_ci95),
                 number(flow.net_ci95),
-                or_none(flow.mean_ci95_ns.or(flow.sample_mean_ci95_ns), |[lower, upper]| {
-                    format!("{} to {}", duration(lower), duration(upper))
-                }),
+                or_none(flow.mean_ci95_ns.or(flow.sample_mean_ci95_ns), range),
                 match (flow.mean_ns, flow.sample_share) {
                     (Some(_), _) => "all".into(),
                     (_, share) => or_none(share, |share| format!("a random {:.0} %", 100.0 * share)),
                 },
+                or_none(flow.std_ci95_ns, range),
             ]);
         }
         let [seen, refused] = [seen, refused].map(|number| number.unwrap_or_default());
         format!(
-            "{at}: {shown} of {asked} flows, {seen} of which may have packets here, {refused} of these without a mean\n{table}\n",
+            "{at}: {shown} of {asked} flows, {seen} of which may have packets here, {refused} of these without a {lacking}\n{table}\n",
             shown = flows.len()
         )
     }

@@ -38,6 +38,7 @@
 //! over seeds, with heavy tails, with delays that rise and fall, and with a large flow; on the capture of a real
 //! queue (`tests/capture.rs`); refusals.
 
+use super::alone::SameRows;
 use super::{Bounds, LdsPair, MISSED};
 use crate::mean::Range;
 use crate::reason::Reason;
@@ -95,6 +96,23 @@ impl Parts {
     }
 }
 
+/// How sure an answer has to be, and what it takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sureness {
+    /// What an interval may miss.
+    pub(super) chance: f64,
+    /// Flows that do not exist to compare with.
+    pub(super) flows: usize,
+}
+
+impl Sureness {
+    /// Of `shown` flows that are shown of the `asked` ones.
+    pub(super) fn of(shown: usize, asked: usize) -> Self {
+        let chance = MISSED * (shown as f64 / asked.max(1) as f64).min(1.0);
+        Sureness { chance, flows: FLOWS.max(FLOWS_ASKED.saturating_mul(asked)) }
+    }
+}
+
 /// The readings of flows that do not exist, in the emptiest of so many rows, those with few packets first.
 type Readings = Vec<Reading>;
 
@@ -120,6 +138,16 @@ pub(super) struct Absent {
     usable: Mutex<BTreeMap<(usize, u64, usize), Arc<Readings>>>,
     /// Of all rows that count every packet, and so many flows.
     whole: Mutex<BTreeMap<usize, Arc<Whole<Vec<f64>>>>>,
+    /// Of so many flows.
+    same_rows: Mutex<BTreeMap<usize, SameRows>>,
+}
+
+impl Absent {
+    /// What is known of so many flows, or found out now.
+    pub(super) fn of_same_rows(&self, flows: usize, find: impl FnOnce() -> SameRows) -> SameRows {
+        let mut known = self.same_rows.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(flows).or_insert_with(find)
+    }
 }
 
 /// What is known of a flow by the hash alone.
@@ -157,8 +185,7 @@ impl LdsPair<'_> {
         if self.sender.tracked(flow).is_some() || !self.sender.parameters().prefixes.contains(&0) {
             return None;
         }
-        let chance = MISSED * (shown as f64 / asked.max(1) as f64).min(1.0);
-        let flows = FLOWS.max(FLOWS_ASKED.saturating_mul(asked));
+        let Sureness { chance, flows } = Sureness::of(shown, asked);
         let (own, others) = (self.whole(flow), self.absent_whole(flows));
         let sent = Bounds { least: (own.sent - beyond(&others.sent, 1.0 - chance)).max(0.0), most: own.sent };
         let [least, most] =
@@ -262,7 +289,7 @@ impl LdsPair<'_> {
 }
 
 /// Hashes of so many flows that do not exist: numbers of which the tables' rounds make bases.
-fn absent_flows(flows: usize) -> impl Iterator<Item = u64> {
+pub(super) fn absent_flows(flows: usize) -> impl Iterator<Item = u64> {
     (1..=flows as u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
