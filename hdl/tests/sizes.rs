@@ -15,6 +15,7 @@ use deltaline_hdl::emit::module;
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::{Entry, WORDS};
+use deltaline_model::sketch::flow_vector::MIN_COUNTERS;
 use deltaline_model::wire::shape::Kind;
 
 /// A configuration with this many classes, told apart by the IP version's bits. An identity table has its own number of
@@ -33,6 +34,7 @@ fn configuration(rows: usize, banks: usize, classes: usize, cells: CellKind) -> 
         CellKind::IdentityTable => (Kind::IDENTITY_TABLE, 1),
         CellKind::LdaIdentity => (Kind::LDA_IDENTITY, 1),
         CellKind::FlowRows => (Kind::FLOW_ROWS, 1),
+        CellKind::FlowVector => (Kind::FLOW_VECTOR, 1),
         CellKind::Rda => (Kind::RDA, 1),
         CellKind::Srda => (Kind::SRDA, 1),
         CellKind::Slices => (Kind::SLICES, 1),
@@ -85,8 +87,14 @@ fn check(core: CoreKind) {
             assert!(verilog.contains(&format!("ADDRESS({})", words.ilog2())), "{core} {size:?}");
         }
         for rows in (3..=12).map(|bits| 1 << bits) {
-            // Rows with an identity table beside them are no configuration below that.
-            if cells == CellKind::LdaIdentity && rows < 32 {
+            // There is no configuration below that.
+            let least = match cells {
+                // With an identity table beside them.
+                CellKind::LdaIdentity => 32,
+                CellKind::FlowVector => MIN_COUNTERS,
+                _ => 0,
+            };
+            if rows < least {
                 continue;
             }
             for banks in 1..=8 {

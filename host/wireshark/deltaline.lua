@@ -31,7 +31,7 @@ local ROLES = { [0] = "sender", [1] = "receiver" }
 -- Kind 6 is a message, which is no control frame.
 local KINDS = {
   [LDA] = "Lossy Difference Aggregator", [2] = "FineComb", [3] = "Identity table", [4] = "RDA", [5] = "sRDA",
-  [7] = "Slices", [8] = "LDA and slices", [9] = "LDA and identity table", [10] = "LDS",
+  [7] = "Slices", [8] = "LDA and slices", [9] = "LDA and identity table", [10] = "LDS", [11] = "COLATE",
 }
 local TIME_BASES = { [0] = "none", [1] = "TAI", [2] = "Unix" }
 

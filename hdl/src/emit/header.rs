@@ -15,6 +15,7 @@ pub(crate) fn table_name(configuration: &Configuration) -> &'static str {
         CellKind::Lda
         | CellKind::Digests
         | CellKind::FineComb
+        | CellKind::FlowVector
         | CellKind::Rda
         | CellKind::Srda
         | CellKind::Slices => "bank",
@@ -65,6 +66,7 @@ pub(crate) fn header(configuration: &Configuration, what: &str, name: &str, body
             | CellKind::IdentityTable
             | CellKind::LdaIdentity
             | CellKind::FlowRows
+            | CellKind::FlowVector
             | CellKind::Rda
             | CellKind::Srda
             | CellKind::Slices => {

@@ -102,7 +102,9 @@ impl Request<'_> {
             (_, CellKind::LdaIdentity) => sizes::lda_identity(size, WithLdaIdentity(self)),
             (_, CellKind::FlowRows) => sizes::flow_rows(size, WithFlowRows(self)),
             (_, CellKind::Slices) => Err(Refusal::NoSlices.into()),
-            (_, cells @ (CellKind::Rda | CellKind::Srda)) => Err(Refusal::SoftwareOnly { cells }.into()),
+            (_, cells @ (CellKind::FlowVector | CellKind::Rda | CellKind::Srda)) => {
+                Err(Refusal::SoftwareOnly { cells }.into())
+            }
         }
     }
 }

@@ -26,14 +26,14 @@ pub(crate) struct Described {
     #[arg(long, value_name = "FILE")]
     design: Option<String>,
     /// What the packets are counted in: lda, finecomb, identity, rda, srda, slices, both for lda and slices,
-    /// lda-identity, or lds [default: lda; identity in exchange]
+    /// lda-identity, lds, or colate [default: lda; identity in exchange]
     #[arg(long, value_name = "NAME", value_parser = parse_synopsis)]
     synopsis: Option<Kind>,
     /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 64 in delimit, 64 in exchange]
     #[arg(long)]
     rows: Option<usize>,
     /// Prefix length of each bank, ascending, 0 to 16; a bank with prefix length k samples one packet in 2^k
-    /// [default: 1,6; identity, rda, srda, slices, lda-identity and lds: 0]
+    /// [default: 1,6; identity, rda, srda, slices, lda-identity, lds and colate: 0]
     #[arg(long, value_delimiter = ',', value_name = "LENGTHS")]
     banks: Option<Vec<u8>>,
     /// For rda, the number of banks a packet is in; for srda, the number of cells: 1 to 4 [default: 2]

@@ -257,7 +257,7 @@ fn evaluate(
         Kind::SLICES => sliced(&pair, &pair.sender.cells(), &pair.receiver.cells()),
         Kind::BOTH => both(&pair),
         Kind::LDA_IDENTITY => with_identities(&pair),
-        Kind::FLOW_ROWS => of_flows(&pair),
+        Kind::FLOW_ROWS | Kind::FLOW_VECTOR => of_flows(&pair),
         kind => Err(Unusable::Kind(kind)),
     }
 }
@@ -486,7 +486,7 @@ fn of_array<C: Subtractable>(
     Ok(Answer { estimate, rows, further: vec![] })
 }
 
-/// The evaluation of rows of flows: of all packets together, what sums say.
+/// The evaluation of cells of flows: of all packets together, what sums say.
 fn of_flows(pair: &Pair) -> Result<Answer, Unusable> {
     let [sender, receiver]: [Vec<Cell>; 2] = [pair.sender.cells(), pair.receiver.cells()];
     let all = pair.sender.prefixes.is_none_or(|prefixes| prefixes.lengths() == [0]);
@@ -506,7 +506,7 @@ fn of_flows(pair: &Pair) -> Result<Answer, Unusable> {
     let without = Observation { rows: 1, ..observation(pair, &blank, &blank) };
     let mut estimate = estimate_traffic(&without, None, &[])?;
     (estimate.mean, estimate.deviation) = (Err(Reason::OfFlows), Err(Reason::OfFlows));
-    let rows = Rows { vouched: true, ..pair.rows(&sender, &receiver) };
+    let rows = Rows { vouched: pair.sender.shape.has_digests, ..pair.rows(&sender, &receiver) };
     // Rows prove that packets came in, and not how many: each is in all of them.
     let gained = u64::from(rows.surplus + rows.foreign > 0);
     estimate.balance = estimate.balance.with_gained(gained);

@@ -145,6 +145,8 @@ pub enum CellKind {
     LdaIdentity,
     /// Those of flows, in the rows of an LDS.
     FlowRows,
+    /// Those of flows, in the vector of COLATE.
+    FlowVector,
     /// RDA's, of software alone.
     Rda,
     /// sRDA's, of software alone.
@@ -155,13 +157,14 @@ pub enum CellKind {
 
 impl CellKind {
     /// All of them.
-    pub const ALL: [CellKind; 9] = [
+    pub const ALL: [CellKind; 10] = [
         CellKind::Lda,
         CellKind::Digests,
         CellKind::FineComb,
         CellKind::IdentityTable,
         CellKind::LdaIdentity,
         CellKind::FlowRows,
+        CellKind::FlowVector,
         CellKind::Rda,
         CellKind::Srda,
         CellKind::Slices,
@@ -174,6 +177,7 @@ impl CellKind {
             Kind::IDENTITY_TABLE => CellKind::IdentityTable,
             Kind::LDA_IDENTITY => CellKind::LdaIdentity,
             Kind::FLOW_ROWS => CellKind::FlowRows,
+            Kind::FLOW_VECTOR => CellKind::FlowVector,
             Kind::RDA => CellKind::Rda,
             Kind::SRDA => CellKind::Srda,
             Kind::SLICES | Kind::BOTH => CellKind::Slices,
@@ -184,13 +188,13 @@ impl CellKind {
 
     /// Whether there is no hardware for them, whatever the core.
     pub const fn is_software_only(self) -> bool {
-        matches!(self, CellKind::Rda | CellKind::Srda | CellKind::Slices)
+        matches!(self, CellKind::FlowVector | CellKind::Rda | CellKind::Srda | CellKind::Slices)
     }
 
     /// Further fields of 32 bits in a cell, beside count and timestamp sum.
     pub const fn fields(self) -> usize {
         match self {
-            CellKind::Lda | CellKind::LdaIdentity | CellKind::Slices => 0,
+            CellKind::Lda | CellKind::LdaIdentity | CellKind::FlowVector | CellKind::Slices => 0,
             CellKind::Digests | CellKind::FlowRows => 1,
             CellKind::FineComb | CellKind::Rda => 2,
             CellKind::IdentityTable | CellKind::Srda => 3,
@@ -212,6 +216,7 @@ mod tests {
             (CellKind::IdentityTable, Kind::IDENTITY_TABLE, false),
             (CellKind::LdaIdentity, Kind::LDA_IDENTITY, false),
             (CellKind::FlowRows, Kind::FLOW_ROWS, false),
+            (CellKind::FlowVector, Kind::FLOW_VECTOR, false),
             (CellKind::Rda, Kind::RDA, false),
             (CellKind::Srda, Kind::SRDA, false),
             (CellKind::Slices, Kind::SLICES, false),

@@ -103,19 +103,23 @@ fn with(cells: CellKind) -> &'static str {
         CellKind::IdentityTable => " with an identity table",
         CellKind::LdaIdentity => " with LDA and identity table",
         CellKind::FlowRows => " with LDS",
+        CellKind::FlowVector => " with COLATE",
         CellKind::Rda => " with RDA",
         CellKind::Srda => " with sRDA",
         CellKind::Slices => " with slices",
     }
 }
 
-/// An identity table always has four tables, beside rows always three, and an LDS four rows.
+/// An identity table always has four tables, beside rows always three, an LDS four rows, and COLATE one vector.
+fn has_fixed_tables(cells: CellKind) -> bool {
+    matches!(
+        cells,
+        CellKind::IdentityTable | CellKind::LdaIdentity | CellKind::FlowRows | CellKind::FlowVector
+    )
+}
+
 fn and_banks(cells: CellKind, banks: usize) -> String {
-    if matches!(cells, CellKind::IdentityTable | CellKind::LdaIdentity | CellKind::FlowRows) {
-        String::new()
-    } else {
-        format!(" and {banks} banks")
-    }
+    if has_fixed_tables(cells) { String::new() } else { format!(" and {banks} banks") }
 }
 
 /// The cores that are built with these cells.
@@ -166,9 +170,10 @@ fn built(core: CoreKind, cells: CellKind) -> String {
     let line = |((rows, banks), classes): &(RowsAndBanks, Vec<usize>)| {
         let classes = covered(classes, 1);
         let s = if classes == [1] { "" } else { "es" };
-        let banks = match cells {
-            CellKind::IdentityTable => String::new(),
-            _ => format!(" with {} banks", alternatives(&covered(banks, 2))),
+        let banks = if has_fixed_tables(cells) {
+            String::new()
+        } else {
+            format!(" with {} banks", alternatives(&covered(banks, 2)))
         };
         format!("{} rows{banks} for {} class{s}", alternatives(rows), alternatives(&classes))
     };

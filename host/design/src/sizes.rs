@@ -192,6 +192,7 @@ pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
             | CellKind::IdentityTable
             | CellKind::LdaIdentity
             | CellKind::FlowRows
+            | CellKind::FlowVector
             | CellKind::Rda
             | CellKind::Srda
             | CellKind::Slices,

@@ -97,7 +97,7 @@ impl<'a> ColatePair<'a> {
         let medians: Vec<f64> =
             blocks.map(|block| width as f64 * (median(block.to_vec()) - middle)).collect();
         let [sums, medians] = [sums, medians].map(tails);
-        let subvectors = Subvectors::new(parameters);
+        let subvectors = Subvectors::new(parameters.counters, parameters.width, parameters.seed);
         Ok(ColatePair { sender, receiver, subvectors, width, share, all, median: middle, sums, medians })
     }
 

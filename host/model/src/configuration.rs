@@ -229,7 +229,7 @@ impl Configuration {
 
     /// Whether the first digest of all packets is summed for control frames: cells have one then, but those of slices.
     pub fn has_digest_sum(&self) -> bool {
-        self.digests || !matches!(self.kind, Kind::LDA | Kind::SLICES)
+        self.digests || !matches!(self.kind, Kind::LDA | Kind::SLICES | Kind::FLOW_VECTOR)
     }
 
     /// The shape of the synopsis's tables; if its prefix lengths adapt, as after reset.

@@ -664,10 +664,10 @@ mod tests {
     use crate::packet::classifier::Fields;
     use crate::packet::flow::FlowKey;
     use crate::sketch::cell::Cell;
-    use crate::sketch::flow_rows;
     use crate::sketch::lda::{Lda, Table};
     use crate::sketch::lds::{FlowCell, FlowHash, FlowPacket, Lds};
     use crate::sketch::synopsis::Synopsis;
+    use crate::sketch::{flow_rows, flow_vector};
     use crate::wire::authentication::Keys;
     use crate::wire::frame::{Flags, Frame};
     use crate::wire::shape::Kind;
@@ -758,6 +758,7 @@ mod tests {
             Settings { digest: true, ..base },
             Settings { entries: &[entry], ..base },
             Settings { synopsis: Kind::FLOW_ROWS, prefixes: &[1], ..base },
+            Settings { synopsis: Kind::FLOW_VECTOR, rows: 128, prefixes: &[1], ..base },
         ] {
             let configuration = Configuration::new(settings).unwrap();
             let [mut point, mut batches] =
@@ -781,12 +782,17 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_flows_are_those_of_five_tuples() {
+    fn cells_of_flows_are_those_of_five_tuples() {
         let base = Settings { synopsis: Kind::FLOW_ROWS, rows: 32, seed: 9, ..Settings::default() };
         let configuration = Configuration::new(Settings { prefixes: &[0], ..base }).unwrap();
         let mut point = MeasurementPoint::new(&configuration, Role::Sender);
         let parameters = flow_rows::parameters(32, configuration.prefixes(), 9);
         let (mut lds, hash) = (Lds::new(parameters).unwrap(), FlowHash::new(configuration.hash(), 9));
+        let base = Settings { synopsis: Kind::FLOW_VECTOR, rows: 128, ..base };
+        let configuration = Configuration::new(Settings { prefixes: &[0], ..base }).unwrap();
+        let mut vector_point = MeasurementPoint::new(&configuration, Role::Sender);
+        let (subvectors, placement) = (flow_vector::subvectors(128, 9), Placement::new(9));
+        let mut vector = vec![Cell::default(); 128];
         for number in 0..3000u16 {
             let mut frame = packet(number);
             // Flows of all sizes, told apart by ports and by the protocol, which has some or not.
@@ -794,10 +800,14 @@ mod tests {
             frame[23] = [17, 6, 1][usize::from(number) % 3];
             let (key, time) = (identify(&frame).unwrap().key, Timestamp(u64::from(number) << 20));
             point.observe(&frame, time);
+            vector_point.observe(&frame, time);
             let (flow, packet) = (hash.flow(&FlowKey::of(&key)), hash.packet(&key));
             let nanoseconds = time.nanoseconds();
             lds.add(&FlowPacket { flow, packet, nanoseconds, octets: 0, weight: 1 });
+            let j = placement.place(packet) >> 10 & 63;
+            vector[subvectors.counter(flow, j as usize)].add(nanoseconds);
         }
+        assert_eq!(vector_point.cells::<Cell>(), vector);
         let expected = lds.cells().iter();
         let expected = expected.map(|&FlowCell { sum, count, digest }| Cell { count, sum, digest });
         assert_eq!(point.cells::<Cell>(), expected.collect::<Vec<_>>());

@@ -444,7 +444,7 @@ fn impossible_fields_are_shown_under_a_right_check_word() {
 fn every_kind_has_a_name_and_its_totals() {
     let sent = |kind: Kind| {
         let settings =
-            Settings { synopsis: kind, rows: 64, prefixes: kind.default_prefixes(), ..Settings::default() };
+            Settings { synopsis: kind, rows: 128, prefixes: kind.default_prefixes(), ..Settings::default() };
         let mut point = MeasurementPoint::new(&Configuration::new(settings).unwrap(), Role::Sender);
         for number in 0..100 {
             let identity = Identity { key: [number; KEY_WORDS].into(), ip_length: 100, truncated: false };

@@ -62,7 +62,7 @@ fn the_papers_equations() {
     let parameters = parameters(50, 6, &[0]);
     let (epochs, flows) = pass(&parameters, &[40, 3, 90, 7], 0.0, 1);
     let pair = ColatePair::new(&parameters, &epochs[0], &epochs[1]).unwrap();
-    let subvectors = Subvectors::new(&parameters);
+    let subvectors = Subvectors::new(parameters.counters, parameters.width, parameters.seed);
     for &(flow, packets, ..) in &flows {
         // Equation 4 at each end.
         let totals = [0, 1].map(|end| {

@@ -2,7 +2,7 @@
 //!
 //! Shahzad, Liu, *Noise can help: accurate and efficient per-flow latency measurement without packet probing and time stamping*
 //! (SIGMETRICS 2014). A *counter vector* has n counters; a flow has m of them, its *subvector*: H(f, 1) to H(f, m). A packet adds
-//! its time to one of these, which its own hash picks, and nothing else is kept: no count, no digest. What other flows add to the
+//! its time to one of these, which its own hash picks, and nothing else is kept: no count, no digest (a [measurement point](crate::sketch::flow_vector) counts too). What other flows add to the
 //! same counters is noise, taken off when a flow is asked for (`deltaline_estimate::colate`).
 //!
 //! **H(f, j)** is (p n) >> 32, p what two times four [rounds](crate::sketch::rounds), with the seed's constants 604 to 611, make of the flow's
@@ -29,7 +29,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 const FIRST_CONSTANT: usize = 60;
-const ROUNDS: usize = 4;
+/// Rounds in front of what H adds by exclusive or, and behind it.
+pub const ROUNDS: usize = 4;
+/// What H adds to the lower half of a flow's hash for every j.
+pub const STEP: u32 = 0x9e37_79b9;
 
 /// What a counter vector is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,18 +77,22 @@ pub struct Subvectors {
 }
 
 impl Subvectors {
-    /// The subvectors of these parameters.
-    pub fn new(parameters: &ColateParameters) -> Self {
-        let ColateParameters { counters, width, seed, .. } = *parameters;
+    /// Those of flows with `width` counters each of a vector of so many.
+    pub fn new(counters: usize, width: usize, seed: u64) -> Self {
         let rounds = [0, 1].map(|which| Rounds::new(FIRST_CONSTANT + ROUNDS * which, seed));
         Subvectors { counters, width, rounds }
+    }
+
+    /// The constants of the rounds in front of the exclusive or, and of those behind it, that of the first round first.
+    pub fn constants(&self) -> [&[u16; ROUNDS]; 2] {
+        self.rounds.each_ref().map(Rounds::constants)
     }
 
     /// H(f, j), j from 0 on.
     #[inline]
     pub fn counter(&self, flow: u64, j: usize) -> usize {
         let [first, second] = &self.rounds;
-        let low = (flow as u32).wrapping_add((j as u32).wrapping_mul(0x9e37_79b9));
+        let low = (flow as u32).wrapping_add((j as u32).wrapping_mul(STEP));
         let place = second.apply(first.apply(low) ^ (flow >> 32) as u32);
         ((u64::from(place) * self.counters as u64) >> 32) as usize
     }
@@ -146,7 +153,7 @@ impl Colate {
         if let Some(&prefix) = prefixes.lengths().first().filter(|prefix| **prefix > 0) {
             return Err(ColateError::Prefix(prefix));
         }
-        let (placement, subvectors) = (Placement::new(seed), Subvectors::new(&parameters));
+        let (placement, subvectors) = (Placement::new(seed), Subvectors::new(counters, width, seed));
         let (epochs, current, sum, is_overflown) = (vec![], None, 0, false);
         Ok(Colate { parameters, placement, subvectors, epochs, current, sum, is_overflown })
     }
@@ -269,7 +276,7 @@ mod tests {
     #[test]
     fn subvectors_are_uniform() {
         for seed in 0..20 {
-            let subvectors = Subvectors::new(&ColateParameters { counters: 64, seed, ..parameters(&[0]) });
+            let subvectors = Subvectors::new(64, 8, seed);
             let mut found = [0u32; 64];
             for flow in 0..800u64 {
                 subvectors.of(flow << 11).for_each(|counter| found[counter] += 1);

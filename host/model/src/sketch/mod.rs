@@ -6,6 +6,7 @@ pub mod digest;
 pub mod field_cell;
 pub mod finecomb;
 pub mod flow_rows;
+pub mod flow_vector;
 pub mod identity_table;
 pub mod layout;
 pub mod lda;

@@ -6,6 +6,7 @@
 
 use crate::sketch::finecomb::FINECOMB;
 use crate::sketch::flow_rows::FLOW_ROWS;
+use crate::sketch::flow_vector::FLOW_VECTOR;
 use crate::sketch::identity_table::IDENTITY_TABLE;
 use crate::sketch::lda::{LDA, Lda};
 use crate::sketch::lda_identity::LDA_IDENTITY;
@@ -50,8 +51,8 @@ impl Tables {
     }
 }
 
-static SYNOPSES: [Registered; 9] =
-    [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA, SLICES, BOTH, LDA_IDENTITY, FLOW_ROWS];
+static SYNOPSES: [Registered; 10] =
+    [LDA, FINECOMB, IDENTITY_TABLE, RDA, SRDA, SLICES, BOTH, LDA_IDENTITY, FLOW_ROWS, FLOW_VECTOR];
 
 fn find(kind: Kind) -> Option<&'static Registered> {
     SYNOPSES.iter().find(|each| each.kind == kind)
@@ -120,7 +121,7 @@ impl Kind {
 
     /// Whether a packet's flow has a say in its cells.
     pub fn is_of_flows(self) -> bool {
-        self == Kind::FLOW_ROWS
+        matches!(self, Kind::FLOW_ROWS | Kind::FLOW_VECTOR)
     }
 
     /// The prefix lengths where none are given; none for an unknown kind.

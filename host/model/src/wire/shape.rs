@@ -32,6 +32,8 @@ impl Kind {
     pub const LDA_IDENTITY: Kind = Kind(9);
     /// Rows of [flows](crate::sketch::flow_rows).
     pub const FLOW_ROWS: Kind = Kind(10);
+    /// A vector of counters of [flows](crate::sketch::flow_vector).
+    pub const FLOW_VECTOR: Kind = Kind(11);
 }
 
 impl core::fmt::Display for Kind {
