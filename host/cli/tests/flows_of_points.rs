@@ -20,9 +20,13 @@ const DESIGN: &str = include_str!("../../../hdl/configurations/10g.toml");
 
 /// A design of points with cells of flows.
 fn design(folder: &Folder, rows: usize, seed: u64) -> String {
-    let path = folder.path(&format!("lds-{rows}-{seed}.toml"));
+    design_of("lds", folder, rows, seed)
+}
+
+fn design_of(synopsis: &str, folder: &Folder, rows: usize, seed: u64) -> String {
+    let path = folder.path(&format!("{synopsis}-{rows}-{seed}.toml"));
     let text = DESIGN
-        .replace("synopsis = \"lda\"", "synopsis = \"lds\"")
+        .replace("synopsis = \"lda\"", &format!("synopsis = \"{synopsis}\""))
         .replace("rows = 1024", &format!("rows = {rows}"))
         .replace("prefixes = [1, 6]", "prefixes = [0]")
         .replace("\nseed = 1\n", &format!("\nseed = {seed}\n"));

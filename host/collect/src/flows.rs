@@ -1,4 +1,4 @@
-//! Flows: what an interval's [rows of flows](deltaline_model::sketch::flow_rows) say of single flows.
+//! Flows: what an interval's cells of flows, in [rows](deltaline_model::sketch::flow_rows) or a [vector](deltaline_model::sketch::flow_vector), say of single flows.
 //!
 //! Tables know no flow. Whoever asks names flows, and their hashes say which cells are theirs; how many are asked decides how sure an answer is of
 //! the worst of them ([`LdsPair::read`]).
@@ -15,8 +15,8 @@ use deltaline_estimate::lds::{FlowReading, HeldDeviation, LdsPair, LdsPairError}
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::sketch::cell::Cell;
-use deltaline_model::sketch::flow_rows;
 use deltaline_model::sketch::lds::{FlowHash, LdsError};
+use deltaline_model::sketch::{flow_rows, flow_vector};
 use deltaline_model::wire::shape::Kind;
 
 /// Why nothing is said of an interval's flows.
@@ -27,7 +27,7 @@ pub enum NoFlows {
     Unusable(#[from] Unusable),
     /// Its cells are not of flows, or only a sample of packets is in them.
     #[error(
-        "these points keep no cells of flows for all packets: design them with synopsis \"lds\" and prefixes = [0]"
+        "these points keep no cells of flows for all packets: design them with synopsis \"lds\" or \"colate\" and prefixes = [0]"
     )]
     Kind,
     /// Its cells do not fit together.
@@ -129,7 +129,7 @@ impl Asked {
     /// [`NoFlows::Kind`].
     pub fn new(configuration: &Configuration, mut flows: Vec<FlowKey>) -> Result<Self, NoFlows> {
         let takes_all = configuration.prefixes().lengths() == [0] && !configuration.adaptive();
-        if configuration.kind() != Kind::FLOW_ROWS || !takes_all {
+        if !configuration.kind().is_of_flows() || !takes_all {
             return Err(NoFlows::Kind);
         }
         flows.sort_unstable();
@@ -153,9 +153,12 @@ impl Asked {
         // Every reader of this kind has sums.
         let sums = sums(&pair).ok_or(Unusable::Kind(shape.kind))?;
         let (prefixes, seed) = (self.configuration.prefixes(), self.configuration.seed());
-        let parameters = flow_rows::parameters(self.configuration.rows(), prefixes, seed);
+        let parameters = match shape.kind {
+            Kind::FLOW_VECTOR => flow_vector::parameters(self.configuration.rows(), prefixes, seed),
+            _ => flow_rows::parameters(self.configuration.rows(), prefixes, seed),
+        };
         let [sender, receiver]: [Vec<Cell>; 2] = [pair.sender.cells(), pair.receiver.cells()];
-        let rows = Rows { vouched: true, ..pair.rows(&sender, &receiver) };
+        let rows = Rows { vouched: shape.has_digests, ..pair.rows(&sender, &receiver) };
         if let Some(reason) = distrust([rows].iter()) {
             return Err(reason.into());
         }

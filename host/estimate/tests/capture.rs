@@ -38,7 +38,14 @@ fn intervals_hold_on_a_capture() {
         let (mut asked, mut given, mut missed) = (0.0, 0.0, 0.0);
         for seed in 1..=SEEDS {
             let hash = FlowHash::new(HashKind::H3, seed);
-            let parameters = LdsParameters { columns, width, prefixes: vec![0; 4], has_octets: false, seed };
+            let parameters = LdsParameters {
+                columns,
+                width,
+                prefixes: vec![0; 4],
+                has_octets: false,
+                is_scattered: false,
+                seed,
+            };
             let mut windows: HashMap<u64, ([Lds; 2], Means)> = HashMap::new();
             for (time, key, arrival) in &packets {
                 let (tables, means) = windows.entry((time - first) / WINDOW).or_insert_with(|| {

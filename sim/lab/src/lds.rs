@@ -289,7 +289,14 @@ const WIDTH: usize = 5;
 /// Five cells a flow in every row, rows five times as long, as the paper has them.
 fn banks(flows: usize, prefixes: [u8; ROWS]) -> LdsParameters {
     let columns = WIDTH * counters(70e3, flows);
-    LdsParameters { columns, width: WIDTH, prefixes: prefixes.to_vec(), has_octets: false, seed: 1 }
+    LdsParameters {
+        columns,
+        width: WIDTH,
+        prefixes: prefixes.to_vec(),
+        has_octets: false,
+        is_scattered: false,
+        seed: 1,
+    }
 }
 
 /// Figure 11: several banks and one under loss.

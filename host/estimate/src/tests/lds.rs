@@ -95,8 +95,14 @@ fn figure_6(l1: &Lds, l2: &Lds, f: u64, alpha: f64) -> Option<f64> {
 #[test]
 fn the_papers_choice_of_cells() {
     for (seed, loss) in [(1, 0.0), (2, 0.01), (3, 0.2)] {
-        let parameters =
-            LdsParameters { columns: 900, width: 5, prefixes: vec![0, 1, 3, 6], has_octets: false, seed };
+        let parameters = LdsParameters {
+            columns: 900,
+            width: 5,
+            prefixes: vec![0, 1, 3, 6],
+            has_octets: false,
+            is_scattered: false,
+            seed,
+        };
         let (tables, flows) = pass(&parameters, 300, loss, seed);
         let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
         let mut answered = 0;
@@ -117,8 +123,14 @@ fn the_papers_choice_of_cells() {
 
 #[test]
 fn sizes_and_losses_are_never_below_the_truth() {
-    let parameters =
-        LdsParameters { columns: 300, width: 4, prefixes: vec![0; 3], has_octets: true, seed: 8 };
+    let parameters = LdsParameters {
+        columns: 300,
+        width: 4,
+        prefixes: vec![0; 3],
+        has_octets: true,
+        is_scattered: false,
+        seed: 8,
+    };
     let (mut held, mut all) = ([0.0; 2], 0.0);
     for seed in 0..10 {
         let (tables, flows) = pass(&parameters, 600, 0.02, seed);
@@ -140,7 +152,14 @@ fn sizes_and_losses_are_never_below_the_truth() {
 #[test]
 fn intervals_hold() {
     for (width, prefixes, loss) in [(1, vec![0; 4], 0.0), (4, vec![0, 0, 2, 4], 0.003)] {
-        let parameters = LdsParameters { columns: 1000 * width, width, prefixes, has_octets: false, seed: 2 };
+        let parameters = LdsParameters {
+            columns: 1000 * width,
+            width,
+            prefixes,
+            has_octets: false,
+            is_scattered: false,
+            seed: 2,
+        };
         let (mut held, mut answered) = ([0.0; 2], [0.0; 2]);
         for seed in 0..10 {
             let (tables, flows) = pass(&parameters, 1500, loss, seed);
@@ -174,8 +193,14 @@ fn intervals_hold() {
 
 #[test]
 fn tracked_flows_are_exact_or_samples() {
-    let parameters =
-        LdsParameters { columns: 200, width: 4, prefixes: vec![0, 0, 3], has_octets: false, seed: 2 };
+    let parameters = LdsParameters {
+        columns: 200,
+        width: 4,
+        prefixes: vec![0, 0, 3],
+        has_octets: false,
+        is_scattered: false,
+        seed: 2,
+    };
     for loss in [0.0, 0.01] {
         let (_, flows) = pass(&parameters, 300, loss, 7);
         let tracked: Vec<u64> = flows.iter().filter(|flow| flow.sent > 100.0).map(|flow| flow.hash).collect();
@@ -305,8 +330,14 @@ fn intervals_hold_by_the_hash_alone() {
         (1, 3, 400, 0.003),
         (4, 4, 1200, 0.003),
     ] {
-        let parameters =
-            LdsParameters { columns, width, prefixes: vec![0; rows], has_octets: false, seed: 2 };
+        let parameters = LdsParameters {
+            columns,
+            width,
+            prefixes: vec![0; rows],
+            has_octets: false,
+            is_scattered: false,
+            seed: 2,
+        };
         let (mut missed, mut all) = (0.0, 0.0);
         let (mut slowest_missed, mut slowest, mut given_missed, mut given) = (0.0, 0.0, 0.0, 0.0);
         for stream in 0..40 {
@@ -364,8 +395,14 @@ fn intervals_hold_by_the_hash_alone() {
 #[test]
 fn flows_that_lost_packets_have_the_mean_of_a_sample() {
     for (columns, loss) in [(80_000, 0.003), (1200, 0.003), (1200, 0.02)] {
-        let parameters =
-            LdsParameters { columns, width: 4, prefixes: vec![0; 4], has_octets: false, seed: 2 };
+        let parameters = LdsParameters {
+            columns,
+            width: 4,
+            prefixes: vec![0; 4],
+            has_octets: false,
+            is_scattered: false,
+            seed: 2,
+        };
         let (mut missed, mut given, mut of_sample, mut all) = (0.0, 0.0, 0.0, 0.0);
         for stream in 0..30 {
             let (tables, flows) = wild(&parameters, loss, stream);
@@ -469,8 +506,14 @@ fn packets_and_losses_hold_by_the_hash_alone() {
     let mut all = 0.0;
     let mut missed = [0.0; 4];
     for seed in 0..40 {
-        let parameters =
-            LdsParameters { columns: 300, width: 4, prefixes: vec![0, 0, 3], has_octets: false, seed };
+        let parameters = LdsParameters {
+            columns: 300,
+            width: 4,
+            prefixes: vec![0, 0, 3],
+            has_octets: false,
+            is_scattered: false,
+            seed,
+        };
         let (tables, flows) = pass(&parameters, 200, 0.03, seed);
         let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
         let mut by_size: Vec<&Flow> = flows.iter().collect();

@@ -77,7 +77,14 @@ fn shape(columns: usize, prefixes: &Prefixes) -> Shape {
 /// What rows with this prefix length and so many columns are as an [LDS](crate::sketch::lds::Lds).
 pub fn parameters(columns: usize, prefixes: &Prefixes, seed: u64) -> LdsParameters {
     let prefix = prefixes.lengths().first().copied().unwrap_or(0);
-    LdsParameters { columns, width: WIDTH, prefixes: [prefix; ROWS].into(), has_octets: false, seed }
+    LdsParameters {
+        columns,
+        width: WIDTH,
+        prefixes: [prefix; ROWS].into(),
+        has_octets: false,
+        is_scattered: false,
+        seed,
+    }
 }
 
 /// The cells of one measurement point: row by row, class by class. Their sums keep 64 bits, of which frames carry the low 40.

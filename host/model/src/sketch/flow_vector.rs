@@ -23,12 +23,13 @@
 //! # Test plan
 //!
 //! Counters are those of [`Colate`](crate::sketch::colate::Colate) fed with the same packets, counts those of one fed with times of 1 ns, with sampling
-//! and without; a count that overflows; too few counters and other settings that are refused; shapes that contradict themselves. Flows of packets:
+//! and without, and both those of an LDS with scattered cells; a count that overflows; too few counters and other settings that are refused; shapes that contradict themselves. Flows of packets:
 //! [`crate::point`].
 
 use crate::sketch::cell::Cell;
 use crate::sketch::colate::Subvectors;
 use crate::sketch::lda;
+use crate::sketch::lds::LdsParameters;
 use crate::sketch::sampler::{Prefixes, Sampler};
 use crate::sketch::synopsis::{Cells, Hashed, Parameters, Registered, Synopsis, read_rows};
 use crate::wire::shape::{Kind, Shape};
@@ -64,6 +65,13 @@ pub(crate) const FLOW_VECTOR: Registered = Registered {
 fn shape(counters: usize, prefixes: &Prefixes) -> Shape {
     let table = lda::Table { rows: counters, prefixes: *prefixes, has_digests: false };
     Shape { kind: Kind::FLOW_VECTOR, ..table.shape() }
+}
+
+/// What so many counters with this prefix length are like as an [LDS](crate::sketch::lds::Lds) of one row.
+pub fn parameters(counters: usize, prefixes: &Prefixes, seed: u64) -> LdsParameters {
+    let prefix = prefixes.lengths().first().copied().unwrap_or(0);
+    let one = LdsParameters::plain(1, counters, seed);
+    LdsParameters { width: WIDTH, prefixes: [prefix].into(), is_scattered: true, ..one }
 }
 
 /// Which of so many counters are whose.
@@ -126,7 +134,7 @@ mod tests {
     use crate::configuration::{Configuration, Settings};
     use crate::sketch::cell::SUM_MASK;
     use crate::sketch::colate::{Colate, ColateParameters};
-    use crate::sketch::lds::FlowPacket;
+    use crate::sketch::lds::{FlowPacket, Lds};
     use crate::sketch::place::Placement;
     use crate::sketch::registry::{Unreadable, read};
     use crate::time::Timestamp;
@@ -187,6 +195,15 @@ mod tests {
             let expected = sums.into_iter().zip(counters(rows, prefix, |_| 1));
             let expected =
                 expected.map(|(sum, count)| Cell { count: count as u32, sum: sum & SUM_MASK, digest: 0 });
+            assert_eq!(vector.cells.as_slice(), expected.collect::<Vec<_>>());
+            let mut lds = Lds::new(parameters(rows, configuration.prefixes(), SEED)).unwrap();
+            for Hashed { hash, time, flow, .. } in packets() {
+                let nanoseconds = time.nanoseconds();
+                lds.add(&FlowPacket { flow, packet: hash, nanoseconds, octets: 0, weight: 1 });
+            }
+            let expected = lds.cells().iter();
+            let expected =
+                expected.map(|cell| Cell { count: cell.count, sum: cell.sum & SUM_MASK, digest: 0 });
             assert_eq!(vector.cells.as_slice(), expected.collect::<Vec<_>>());
             vector.clear();
             assert!(vector.cells.as_slice().iter().all(|cell| *cell == Cell::default()));

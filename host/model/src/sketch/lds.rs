@@ -43,6 +43,7 @@
 use crate::packet::flow::FlowKey;
 use crate::packet::hash::{HashKind, LinearHash};
 use crate::packet::identity::Key;
+use crate::sketch::colate::Subvectors;
 use crate::sketch::digest::{self, PacketDigest};
 use crate::sketch::place::Placement;
 use crate::sketch::rounds::{LANES, Rounds};
@@ -74,6 +75,8 @@ pub struct LdsParameters {
     pub prefixes: Vec<u8>,
     /// Whether octets are summed too.
     pub has_octets: bool,
+    /// Whether a flow's cells lie anywhere in the one row, as [COLATE](crate::sketch::colate)'s H picks them, and not beside each other.
+    pub is_scattered: bool,
     /// Seed of all hashes.
     pub seed: u64,
 }
@@ -81,7 +84,14 @@ pub struct LdsParameters {
 impl LdsParameters {
     /// R rows of C cells in which every packet is counted, k = 1.
     pub fn plain(rows: usize, columns: usize, seed: u64) -> Self {
-        LdsParameters { columns, width: 1, prefixes: vec![0; rows], has_octets: false, seed }
+        LdsParameters {
+            columns,
+            width: 1,
+            prefixes: vec![0; rows],
+            has_octets: false,
+            is_scattered: false,
+            seed,
+        }
     }
 
     /// The share of packets that row `row` takes.
@@ -92,7 +102,10 @@ impl LdsParameters {
 
 impl LdsParameters {
     fn check(&self) -> Result<(), LdsError> {
-        let LdsParameters { columns, width, prefixes, .. } = self;
+        let LdsParameters { columns, width, prefixes, is_scattered, .. } = self;
+        if *is_scattered && prefixes.len() != 1 {
+            return Err(LdsError::Scattered(prefixes.len()));
+        }
         if !(1..=MAX_ROWS).contains(&prefixes.len()) {
             return Err(LdsError::Rows(prefixes.len()));
         }
@@ -131,6 +144,9 @@ pub enum LdsError {
     /// A prefix is too long.
     #[error("prefix length {0}: give 0 to 16")]
     Prefix(u8),
+    /// Cells are scattered over several rows.
+    #[error("{0} rows of scattered cells: give one")]
+    Scattered(usize),
     /// As many cells as are given are not those of such a table.
     #[error("{given} cells are given for a table of {due}")]
     Cells {
@@ -236,6 +252,7 @@ struct Places {
     placement: Placement,
     digest: PacketDigest,
     bases: Bases,
+    scattered: Option<Subvectors>,
 }
 
 /// One end's table.
@@ -259,7 +276,11 @@ impl Lds {
         parameters.check()?;
         let seed = parameters.seed;
         let bases = Bases::new(parameters.prefixes.len(), seed);
-        let places = Places { placement: Placement::new(seed), digest: PacketDigest::new(seed), bases };
+        let scattered = parameters
+            .is_scattered
+            .then(|| Subvectors::new(parameters.columns, parameters.width, parameters.seed));
+        let places =
+            Places { placement: Placement::new(seed), digest: PacketDigest::new(seed), bases, scattered };
         let cells = vec![FlowCell::default(); parameters.columns * parameters.prefixes.len()];
         let octets = vec![0; if parameters.has_octets { cells.len() } else { 0 }];
         Ok(Lds { parameters, places, cells, octets, tracked: Tracked::default(), is_saturated: false })
@@ -334,9 +355,13 @@ impl Lds {
             .zip(&self.parameters.prefixes)
             .zip(self.cells.chunks_exact_mut(columns));
         for (row, ((rounds, &prefix), cells)) in rows.enumerate() {
-            let base = base(rounds, row, packet.flow, columns);
-            let column = base + offset;
-            let column = if column >= columns { column - columns } else { column };
+            let column = match &self.places.scattered {
+                Some(subvectors) => subvectors.counter(packet.flow, offset),
+                None => {
+                    let column = base(rounds, row, packet.flow, columns) + offset;
+                    if column >= columns { column - columns } else { column }
+                }
+            };
             if zeros < prefix {
                 continue;
             }
@@ -349,12 +374,19 @@ impl Lds {
         }
     }
 
-    /// The places of a flow's k cells in row `row`, among all cells.
+    /// The places of a flow's k cells in row `row`, among all cells, each once: fewer where scattered cells coincide.
     pub fn cells_of(&self, flow: u64, row: usize) -> impl Iterator<Item = usize> + use<> {
         let LdsParameters { columns, width, .. } = self.parameters;
         let base = self.places.bases.column(row, flow, columns);
         let (base, width) = base.map_or((0, 0), |base| (base, width));
-        (base..base + width).map(move |column| row * columns + column % columns)
+        let mut scattered = vec![];
+        if let Some(subvectors) = self.places.scattered.as_ref().filter(|_| width > 0) {
+            scattered.extend(subvectors.of(flow));
+            scattered.sort_unstable();
+            scattered.dedup();
+        }
+        let neighbours = if scattered.is_empty() { base..base + width } else { 0..0 };
+        neighbours.map(move |column| row * columns + column % columns).chain(scattered)
     }
 
     /// The cells of a tracked flow: for each prefix, the shortest first, k cells.
@@ -485,7 +517,14 @@ mod tests {
     }
 
     fn parameters() -> LdsParameters {
-        LdsParameters { columns: 37, width: 5, prefixes: vec![0, 0, 1, 3], has_octets: true, seed: 9 }
+        LdsParameters {
+            columns: 37,
+            width: 5,
+            prefixes: vec![0, 0, 1, 3],
+            has_octets: true,
+            is_scattered: false,
+            seed: 9,
+        }
     }
 
     /// Figure 5 of the paper, with the sums' names of its cells: S, N, D, and octets.
@@ -539,6 +578,22 @@ mod tests {
             (0..500).filter(|&number| Placement::new(9).place(hash(number, 2)).leading_zeros() >= 3);
         assert_eq!(sampled as usize, expected.count());
         assert_eq!(lds.cells_of(hash(3, 1), 4).count(), 0);
+    }
+
+    #[test]
+    fn scattered_cells_hold_a_flows_packets() {
+        let parameters = LdsParameters { width: 20, is_scattered: true, prefixes: vec![0], ..parameters() };
+        let mut fewer = 0;
+        for flow in 0..50 {
+            let mut lds = Lds::new(parameters.clone()).unwrap();
+            (0..500).for_each(|number| lds.add(&packet(flow, number, 1)));
+            let cells: Vec<usize> = lds.cells_of(hash(flow, 1), 0).collect();
+            let all: u32 = cells.iter().map(|&at| lds.cells()[at].count).sum();
+            assert_eq!(all, 500 * (1 + flow as u32 % 3));
+            fewer += usize::from(cells.len() < 20);
+        }
+        // Of 20 cells of 37, two coincide but once in 4000.
+        assert!(fewer > 45, "{fewer}");
     }
 
     #[test]
@@ -631,5 +686,6 @@ mod tests {
             );
         }
         assert_eq!(refused(LdsParameters { prefixes: vec![17], ..parameters() }), LdsError::Prefix(17));
+        assert_eq!(refused(LdsParameters { is_scattered: true, ..parameters() }), LdsError::Scattered(4));
     }
 }
