@@ -2,7 +2,7 @@
 //
 // Proven, without bound on time, for one lane and for two, for one class and for two, any frames (even in every
 // cycle) and any ends:
-//   * a copy is cleared only when no packet of it was committed in this cycle and the twenty before. Nor is any
+//   * a copy is cleared only when no packet of it was committed in this cycle and the 28 before. Nor is any
 //     committed from then on until the copies swap: the drain has its port to itself, and what it shows is
 //     complete;
 //   * the drain's clear reaches only the idle copy, and the clear after a reset reaches both;
@@ -250,11 +250,11 @@ module aggregator_proof(
     (* anyconst *) wire copy;
     wire packet_here = packet != 0 && epoch == copy;
     wire clear = copy ? \dut.lane_0_clear_second : \dut.lane_0_clear_first ;
-    reg [19:0] packets_here = 0;
+    reg [27:0] packets_here = 0;
     reg rst_before = 1, clear_before, start_before, drain_epoch_before, running_before;
     reg [`A-1:0] address_before;
     always @(posedge clk) begin
-        packets_here <= rst ? 0 : {packets_here[18:0], packet_here};
+        packets_here <= rst ? 0 : {packets_here[26:0], packet_here};
         {rst_before, clear_before, start_before, running_before} <= {rst, clear, start, running};
         {drain_epoch_before, address_before} <= {drain_epoch, drain_address};
     end
@@ -273,7 +273,7 @@ module aggregator_proof(
         cover (running && !running_before);
         cover (start && packet_here);
         cover (clear && running && packet != 0);
-        cover (&packets_here && lane_packet != 0 && packet_here);
+        cover (&packets_here[19:0] && lane_packet != 0 && packet_here);
 `ifdef TWO_LANES
         cover (start && packet == 3 && timestamp_then_0 != timestamp_then_1);
 `ifdef TWO_CLASSES
@@ -312,7 +312,7 @@ module aggregator_proof(
     end
     wire [6:0] header = 4 * step + (state == 8 ? 3 : state == 7 ? 2 : state == 5);
     genvar g;
-    generate for (g = 0; g < 20; g = g + 1) begin
+    generate for (g = 0; g < 28; g = g + 1) begin
         always @* if (started && since > g && copy != epoch) assert (!packets_here[g]);
     end endgenerate
     always @* if (started) begin

@@ -81,7 +81,13 @@ fn check(core: CoreKind) {
             // each table.
             let words = match (core, cells) {
                 (CoreKind::Byte, _) => 2 * rows * banks * classes,
-                (_, CellKind::IdentityTable | CellKind::LdaIdentity | CellKind::FlowRows) => rows,
+                (
+                    _,
+                    CellKind::IdentityTable
+                    | CellKind::LdaIdentity
+                    | CellKind::FlowRows
+                    | CellKind::FlowVector,
+                ) => rows,
                 _ => rows * banks * classes,
             };
             assert!(verilog.contains(&format!("ADDRESS({})", words.ilog2())), "{core} {size:?}");

@@ -37,6 +37,9 @@ pub(crate) fn commit_cycle(core: CoreKind, cells: CellKind) -> usize {
         // And the column for the flow's hash.
         CoreKind::Bits64 if cells == CellKind::FlowRows => 21,
         CoreKind::Bits512 if cells == CellKind::FlowRows => 20,
+        // Twice four rounds more.
+        CoreKind::Bits64 if cells == CellKind::FlowVector => 29,
+        CoreKind::Bits512 if cells == CellKind::FlowVector => 28,
         CoreKind::Bits64 => 20,
         CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 19,
     }

@@ -18,6 +18,7 @@ use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, WINDOW_BYTES, identify};
 use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::sketch::flow_rows;
+use deltaline_model::sketch::flow_vector;
 use deltaline_model::sketch::identity_table::{self, TABLES};
 use deltaline_model::sketch::lda_identity;
 use deltaline_model::sketch::lds::{self, Bases, FlowHash};
@@ -146,6 +147,7 @@ fn kinds() -> String {
         (Kind::IDENTITY_TABLE, false, "4", &["check", "identifier 63:32", "identifier 31:0"]),
         (Kind::LDA_IDENTITY, false, "3", &[]),
         (Kind::FLOW_ROWS, true, "4", &["digest"]),
+        (Kind::FLOW_VECTOR, false, "1", &[]),
     ] {
         let bits = deltaline_model::wire::cell::bits(fields.len());
         let cells = most_cells(bits);
@@ -161,7 +163,7 @@ fn kinds() -> String {
     text + "
 A cell is a count of 32 bits, a timestamp sum of 40 bits and further fields of 32 bits. Cells a frame: or as many as a table
 has. Every kind has one own word, word 16: the prefix lengths in this interval, one byte a bank, the first bank's in bits
-63:56, 255 where there is no bank; an identity table's and an lds's is its one prefix length. Of lda-identity, table 0 has rows; each two words of
+63:56, 255 where there is no bank; an identity table's, an lds's and a colate's is its one prefix length. Of lda-identity, table 0 has rows; each two words of
 tables 1 and 2 are a cell of an identity table: count and check sum, then the identifier's two halves in their places.
 "
 }
@@ -191,6 +193,10 @@ rows as an identity table's.
 ports set to zero: ports (word 10) count of protocols 6, 17, 33, 132 and 136, unless an IPv4 packet is a later fragment. The flow's hash, turned
 right by 16 t bits, is for table t; its bits 31:0 go through four rounds with constants 572 + 4 t to 575 + 4 t of the seed. The
 highest r bits of what comes out are the flow's first cell; the packet's is 0 to 3 cells behind it, by bits 15:14 of its place, modulo 2^r.
+
+**Counter of a flow.** With colate a packet is in one cell of one table. Bits 31:0 of its flow's hash, as above, plus 2,654,435,769 j modulo 2^32, where j is
+bits 15:10 of its place, go through four rounds with constants 604 to 607 of the seed. What comes out, exclusive or bits 63:32 of the flow's
+hash, goes through four with constants 608 to 611. The highest r bits are the cell.
 
 **Digest.** Bits 47:16 of the hash through six rounds, with constants 544 to 549 of the seed.
 
@@ -226,11 +232,12 @@ fn example(configuration: &Configuration) -> String {
     let (digest, id) = (PacketDigest::new(configuration.seed()), PacketId::default());
     let flows = FlowHash::new(configuration.hash(), configuration.seed());
     let bases = Bases::new(flow_rows::ROWS, configuration.seed());
+    let subvectors = flow_vector::subvectors(configuration.rows(), configuration.seed());
     let kind = configuration.kind();
     let fields = match kind {
         Kind::FLOW_ROWS => " digest |",
         Kind::LDA if configuration.has_digests() => " digest |",
-        Kind::LDA => "",
+        Kind::LDA | Kind::FLOW_VECTOR => "",
         Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY => " check | identifier |",
         _ => " identifier |",
     };
@@ -267,6 +274,10 @@ fn example(configuration: &Configuration) -> String {
                     (0..flow_rows::ROWS).filter_map(|table| bases.column(table, flow, configuration.rows()));
                 let offset = lds::offset(place, flow_rows::WIDTH);
                 tables.map(|base| ((base + offset) % configuration.rows()).to_string()).collect()
+            }
+            Kind::FLOW_VECTOR => {
+                let flow = flows.flow(&FlowKey::of(&identity.key));
+                vec![subvectors.counter(flow, flow_vector::number(place)).to_string()]
             }
             _ => vec![(place as usize % configuration.rows()).to_string()],
         };

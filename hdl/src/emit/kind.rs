@@ -37,4 +37,6 @@ pub enum Module {
     LdaIdentity,
     /// Rows of flows: keys in, cells out.
     FlowRows,
+    /// Vector of flows: keys in, cells out.
+    FlowVector,
 }

@@ -18,6 +18,7 @@ use crate::point::core::Core;
 use crate::point::wide_core::{Core256, Core512};
 use crate::sketch::digest;
 use crate::sketch::flow_rows::FlowRows;
+use crate::sketch::flow_vector::FlowVector;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lda::Lda;
 use crate::sketch::lda_identity::LdaIdentity;
@@ -74,6 +75,10 @@ impl Request<'_> {
                 let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::FlowRows)?;
                 sizes::flow_rows(size, Stage(self))
             }
+            Module::FlowVector => {
+                let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::FlowVector)?;
+                sizes::flow_vector(size, Stage(self))
+            }
             Module::Lda if cells == CellKind::Digests => {
                 sizes::narrow_digests(CoreKind::Bits64.size(configuration)?, Stage(self))
             }
@@ -96,15 +101,14 @@ impl Request<'_> {
                 sizes::lanes(size, Lanes(self))
             }
             (_, CellKind::Digests) => sizes::wide_digests(size, WideDigests(self)),
-            // Built for one lane of 64 bits alone, but for rows of flows.
+            // Built for one lane of 64 bits alone, but for cells of flows.
             (_, CellKind::FineComb) => sizes::finecomb(size, FineComb(self)),
             (_, CellKind::IdentityTable) => sizes::identity(size, WithIdentityTable(self)),
             (_, CellKind::LdaIdentity) => sizes::lda_identity(size, WithLdaIdentity(self)),
             (_, CellKind::FlowRows) => sizes::flow_rows(size, WithFlowRows(self)),
+            (_, CellKind::FlowVector) => sizes::flow_vector(size, WithFlowVector(self)),
             (_, CellKind::Slices) => Err(Refusal::NoSlices.into()),
-            (_, cells @ (CellKind::FlowVector | CellKind::Rda | CellKind::Srda)) => {
-                Err(Refusal::SoftwareOnly { cells }.into())
-            }
+            (_, cells @ (CellKind::Rda | CellKind::Srda)) => Err(Refusal::SoftwareOnly { cells }.into()),
         }
     }
 }
@@ -120,6 +124,7 @@ impl Emission for Stage<'_> {
             Module::IdentityTable => emit_block(&mut IdentityTable::<R, A, 168>::new(configuration), name),
             Module::LdaIdentity => emit_block(&mut LdaIdentity::<R, A, T>::new(configuration), name),
             Module::FlowRows => emit_block(&mut FlowRows::<R, A>::new(configuration), name),
+            Module::FlowVector => emit_block(&mut FlowVector::<R>::new(configuration), name),
             Module::Sampler => emit_block(&mut Sampler::<R, A>::new(configuration), name),
             _ if configuration.has_digests() => emit_block(&mut Lda::<A, 104, 1>::default(), name),
             _ => emit_block(&mut Lda::<A>::default(), name),
@@ -187,6 +192,23 @@ impl Emission for WithFlowRows<'_> {
         match module {
             Module::Core512 => emit_block(&mut Core512::<R, A, 1, C, 104, 1, 0, 1>::new(configuration), name),
             _ => emit_block(&mut Core::<R, A, C, 104, 1, 1, 0, 0, 0, R, 1>::new(configuration), name),
+        }
+    }
+}
+
+struct WithFlowVector<'a>(Request<'a>);
+
+impl Emission for WithFlowVector<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self.0;
+        // One vector: an address is that of a counter.
+        match module {
+            Module::Core512 => {
+                emit_block(&mut Core512::<R, R, 1, C, 72, 0, 0, 0, 1>::new(configuration), name)
+            }
+            _ => emit_block(&mut Core::<R, R, C, 72, 0, 0, 0, 0, 0, R, 0, 1>::new(configuration), name),
         }
     }
 }

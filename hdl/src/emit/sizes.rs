@@ -76,6 +76,11 @@ pub(crate) fn flow_rows(size: Size, emission: impl Emission) -> Result<String, E
     built_sizes!(flow_rows, emit_in size, emission;)
 }
 
+/// One lane of 64 or 512 bits with a vector of flows.
+pub(crate) fn flow_vector(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(flow_vector, emit_in size, emission;)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +100,7 @@ mod tests {
     #[test]
     fn every_size_of_the_table_is_compiled_and_no_other() {
         type Dispatch = fn(Size, Probe) -> Result<String, EmitError>;
-        let tables: [(CoreKind, CellKind, Dispatch); 14] = [
+        let tables: [(CoreKind, CellKind, Dispatch); 16] = [
             (CoreKind::Bits64, CellKind::Lda, narrow),
             (CoreKind::Bits64, CellKind::Digests, narrow_digests),
             (CoreKind::Bits64, CellKind::FineComb, finecomb),
@@ -103,6 +108,8 @@ mod tests {
             (CoreKind::Bits64, CellKind::LdaIdentity, lda_identity),
             (CoreKind::Bits64, CellKind::FlowRows, flow_rows),
             (CoreKind::Bits512, CellKind::FlowRows, flow_rows),
+            (CoreKind::Bits64, CellKind::FlowVector, flow_vector),
+            (CoreKind::Bits512, CellKind::FlowVector, flow_vector),
             (CoreKind::Bits256, CellKind::Lda, wide),
             (CoreKind::Bits512, CellKind::Lda, wide),
             (CoreKind::TwoLanes512, CellKind::Lda, lanes),

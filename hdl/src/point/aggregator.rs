@@ -24,7 +24,7 @@
 //! The live packets and bytes are those of all classes. [`Merge`] adds the cells of all lanes.
 //!
 //! In place of a lane there may be an [identity table](crate::sketch::identity_table), [rows with one beside
-//! them](crate::sketch::lda_identity), or [rows of flows](crate::sketch::flow_rows). Another synopsis that is no lane with
+//! them](crate::sketch::lda_identity), [rows of flows](crate::sketch::flow_rows), or a [vector of flows](crate::sketch::flow_vector). Another synopsis that is no lane with
 //! other fields would stand beside these: an array of one or none, and its loop.
 //!
 //! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
@@ -63,9 +63,9 @@
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 1 | control frames |
 //!
 //! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
-//! S and D as the lda's, P digest sums as the lane's, N lanes of cells, I identity tables, J rows with one beside them and K rows of
-//! flows: what holds the cells of the lanes' packets. Either N = L and I = J = K = 0, or L = I + J + K = 1 and N = 0. T is that of J. Throughput: L frames a cycle. A frame's cell is written
-//! 13 cycles behind its commit, in an identity table and in rows of flows 14.
+//! S and D as the lda's, P digest sums as the lane's, N lanes of cells, I identity tables, J rows with one beside them, K rows of
+//! flows and V vectors of flows: what holds the cells of the lanes' packets. Either N = L and I = J = K = V = 0, or L = I + J + K + V = 1 and N = 0. T is that of J; with a vector of flows A = R.
+//! Throughput: L frames a cycle. A frame's cell is written 13 cycles behind its commit, in an identity table and in rows of flows 14, in a vector of flows 22.
 //!
 //! # Test plan
 //!
@@ -82,6 +82,7 @@ use crate::point::time_sum::TimeSum;
 use crate::point::totals::Totals;
 use crate::report::emitter::Emitter;
 use crate::sketch::flow_rows::FlowRows;
+use crate::sketch::flow_vector::FlowVector;
 use crate::sketch::identity_table::IdentityTable;
 use crate::sketch::lane::Lane;
 use crate::sketch::lda_identity::LdaIdentity;
@@ -106,6 +107,7 @@ pub struct Aggregator<
     const J: usize = 0,
     const T: usize = R,
     const K: usize = 0,
+    const V: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -177,6 +179,7 @@ pub struct Aggregator<
     identity: [IdentityTable<R, A, S>; I],
     lda_identity: [LdaIdentity<R, A, T, S>; J],
     flow_rows: [FlowRows<R, A, S>; K],
+    flow_vector: [FlowVector<A, S>; V],
     totals: Totals,
     class_totals: [ClassTotals; C],
     time_sum: [TimeSum; C],
@@ -238,7 +241,8 @@ impl<
     const J: usize,
     const T: usize,
     const K: usize,
-> Aggregator<R, A, L, C, S, D, P, N, I, J, T, K>
+    const V: usize,
+> Aggregator<R, A, L, C, S, D, P, N, I, J, T, K, V>
 {
     /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -248,6 +252,7 @@ impl<
             identity: std::array::from_fn(|_| IdentityTable::new(configuration)),
             lda_identity: std::array::from_fn(|_| LdaIdentity::new(configuration)),
             flow_rows: std::array::from_fn(|_| FlowRows::new(configuration)),
+            flow_vector: std::array::from_fn(|_| FlowVector::new(configuration)),
             prefixes: Schedule::new(configuration),
             mixings: Mixings::new(configuration),
             emitter: Emitter::new(configuration),
@@ -281,7 +286,8 @@ impl<
     const J: usize,
     const T: usize,
     const K: usize,
-> Logic for Aggregator<R, A, L, C, S, D, P, N, I, J, T, K>
+    const V: usize,
+> Logic for Aggregator<R, A, L, C, S, D, P, N, I, J, T, K, V>
 {
     #[passes(
         intervals,
@@ -441,6 +447,22 @@ impl<
             self.flow_rows[i].clear_second.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
         }
+        for i in 0..V {
+            self.flow_vector[i].clk.next = self.clk.val();
+            self.flow_vector[i].rst.next = self.rst.val();
+            self.flow_vector[i].packet.next = self.packet[i].val();
+            self.flow_vector[i].epoch.next = self.intervals.epoch.val();
+            self.flow_vector[i].key.next = self.key[i].val();
+            self.flow_vector[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
+            self.flow_vector[i].masks.next = self.prefixes.masks.val();
+            self.flow_vector[i].mixing.next = self.mixings.mixing.val();
+            self.flow_vector[i].drain_address.next = self.emitter.drain_address.val();
+            self.flow_vector[i].drain_epoch.next = self.idle.val();
+            self.flow_vector[i].clear_first.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & !self.idle.val());
+            self.flow_vector[i].clear_second.next =
+                self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
+        }
         self.octets.next = 0.into();
         self.half_time.next = 0.into();
         for c in 0..C {
@@ -552,6 +574,11 @@ impl<
             self.drained.next = self.flow_rows[i].drained_cell.val();
             self.digest_low.next = self.flow_rows[i].digest_sum.val().get_bits::<16>(0);
             self.digest_high.next = self.flow_rows[i].digest_sum.val().get_bits::<16>(16);
+        }
+        for i in 0..V {
+            self.overflow.next = self.flow_vector[i].overflow.val();
+            self.overflow_epoch.next = self.flow_vector[i].overflow_epoch.val();
+            self.drained.next = self.flow_vector[i].drained_cell.val();
         }
         self.sent_digest_sum.next =
             bit_cast::<32, 16>(self.digest_low.val()) | (bit_cast::<32, 16>(self.digest_high.val()) << 16);

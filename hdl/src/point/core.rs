@@ -79,11 +79,11 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N, I, J, T and K as the
+//! R = log2(rows), A = R + bits of a bank number + bits of a class, C classes, S and D as the lda's (digests), P, N, I, J, T, K and V as the
 //! aggregator's; hash,
 //! seed, prefix lengths, segment and entries of the configuration become constants. One beat a cycle, frames of any
 //! length back to back. A frame's cell is written in the 20th cycle behind its last beat, in an
-//! identity table in the 21st.
+//! identity table and in rows of flows in the 21st, in a vector of flows in the 29th.
 //!
 //! Cost: `docs/report.md`, by stage, device and library; `cargo xtask cost` for another number of rows.
 //!
@@ -114,6 +114,7 @@ pub struct Core<
     const J: usize = 0,
     const T: usize = R,
     const K: usize = 0,
+    const V: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -174,7 +175,7 @@ pub struct Core<
 
     identity: Identity,
     boundary: Boundary<3>,
-    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I, J, T, K>,
+    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I, J, T, K, V>,
 }
 
 impl<
@@ -189,7 +190,8 @@ impl<
     const J: usize,
     const T: usize,
     const K: usize,
-> Core<R, A, C, S, D, P, N, I, J, T, K>
+    const V: usize,
+> Core<R, A, C, S, D, P, N, I, J, T, K, V>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -219,7 +221,8 @@ impl<
     const J: usize,
     const T: usize,
     const K: usize,
-> Logic for Core<R, A, C, S, D, P, N, I, J, T, K>
+    const V: usize,
+> Logic for Core<R, A, C, S, D, P, N, I, J, T, K, V>
 {
     #[passes(
         aggregator,

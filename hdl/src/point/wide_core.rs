@@ -22,9 +22,9 @@
 //! # Parameters, latency and throughput
 //!
 //! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number + bits of a class, L lanes,
-//! C classes, S and D as the lda's (digests), G lanes of cells and F rows of flows as the aggregator's N and K. One beat a cycle and
-//! lane, so with frames of one beat one frame a cycle and lane. A frame is committed six cycles behind its last beat, and its cell is
-//! written 13 cycles later, with rows of flows 14.
+//! C classes, S and D as the lda's (digests), G lanes of cells, F rows of flows and Q vectors of flows as the aggregator's N, K and V. One beat a
+//! cycle and lane, so with frames of one beat one frame a cycle and lane. A frame is committed six cycles behind its last beat, and its cell is
+//! written 13 cycles later, with rows of flows 14, with a vector of flows 22.
 //!
 //! # Test plan
 //!
@@ -52,7 +52,8 @@ pub type Core512<
     const D: usize = 0,
     const G: usize = L,
     const F: usize = 0,
-> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D, G, F>;
+    const Q: usize = 0,
+> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D, G, F, Q>;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -71,6 +72,7 @@ pub struct WideCore<
     const D: usize = 0,
     const G: usize = L,
     const F: usize = 0,
+    const Q: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -131,7 +133,7 @@ pub struct WideCore<
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
     boundary: Boundary<2>,
-    aggregator: Aggregator<R, A, L, C, S, D, D, G, 0, 0, R, F>,
+    aggregator: Aggregator<R, A, L, C, S, D, D, G, 0, 0, R, F, Q>,
     delimiter_now: Signal<Local, Bit>,
 }
 
@@ -150,7 +152,8 @@ impl<
     const D: usize,
     const G: usize,
     const F: usize,
-> WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F>
+    const Q: usize,
+> WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F, Q>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -183,7 +186,8 @@ impl<
     const D: usize,
     const G: usize,
     const F: usize,
-> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F>
+    const Q: usize,
+> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F, Q>
 {
     #[passes(
         aggregator,

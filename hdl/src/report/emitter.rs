@@ -217,8 +217,9 @@ impl<const A: usize, const S: usize, const D: usize> Logic for Emitter<A, S, D> 
             self.header_step.d.next = 1.into();
             self.section.d.next = 0.into();
             // The last updates reach memory, totals and sums 20 to 22 cycles behind the end of their frame, those of an
-            // identity table 21 to 23. The first word that depends on them is that of the flags, looked up 25 cycles
-            // behind start, which itself comes some cycles behind that end; the first cell is taken 71 behind it.
+            // identity table 21 to 23, those of a vector of flows 29 to 31. The first word that depends on them is that of the
+            // flags, looked up 25 cycles behind start, which itself comes at least eight cycles behind that end; the first
+            // cell is taken 71 behind it.
             if self.start.val() {
                 self.state.d.next = 4.into();
                 self.is_idle.d.next = false;

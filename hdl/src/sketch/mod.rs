@@ -7,7 +7,7 @@
 //!
 //! [`lane::Lane`] puts them together for the packets of one lane; [`identity_table::IdentityTable`] does so for an identity
 //! table, [`lda_identity::LdaIdentity`] for rows with one beside them, [`flow_rows::FlowRows`] for rows
-//! in which every flow has cells.
+//! in which every flow has cells, [`flow_vector::FlowVector`] for a vector in which it has.
 
 pub mod adder;
 pub mod cell_memory;
@@ -15,6 +15,7 @@ pub mod digest;
 pub mod digest_sum;
 pub mod flow_key;
 pub mod flow_rows;
+pub mod flow_vector;
 pub mod identity_table;
 pub mod lane;
 pub mod lda;

@@ -25,6 +25,16 @@
 //!
 //! Latency one cycle, a value a cycle. No parameters. Cost before placement: iCE40 48 LUT4, 32 flip-flops.
 //!
+//! # Ports of `Rounds`
+//!
+//! | port | direction | width | meaning |
+//! |------|-----------|-------|---------|
+//! | clk, rst | in | 1 | clock; synchronous reset |
+//! | value | in | 32 | a value: x above y |
+//! | mixed | out | 32 | what N rounds make of it, N cycles later |
+//!
+//! Latency N cycles, a value a cycle. Parameter: N, rounds; their constants become constants.
+//!
 //! # Ports of `MixedHash`
 //!
 //! | port | direction | width | meaning |
@@ -37,7 +47,7 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`, as digest and as place: every key bit alone, and random keys. Planted faults: an addition, a rotation, a constant, a
+//! `sim/cosim`, as digest, as place and as part of [flow vector](crate::sketch::flow_vector): every key bit alone, and random keys. Planted faults: an addition, a rotation, a constant, a
 //! round left out, the wrong hash bits.
 
 use crate::leaves::{Flop, HashMatrix};
@@ -77,6 +87,49 @@ impl Logic for Round {
         self.y_now.d.next = self.y_turned.val() ^ self.mixed.val();
         self.x_after.next = self.x_now.q.val();
         self.y_after.next = self.y_now.q.val();
+    }
+}
+
+/// N rounds; see the [module](self).
+#[derive(LogicBlock)]
+pub struct Rounds<const N: usize> {
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub value: Signal<In, Bits<32>>,
+    pub mixed: Signal<Out, Bits<32>>,
+
+    round: [Round; N],
+    constant: [Constant<Bits<16>>; N],
+    x: Signal<Local, Bits<16>>,
+    y: Signal<Local, Bits<16>>,
+}
+
+impl<const N: usize> Rounds<N> {
+    /// Rounds with these constants, that of the first round first.
+    pub(crate) fn new(constants: &[u16; N]) -> Self {
+        module! { Rounds {
+            constant: constants.map(|constant| Constant::new(u64::from(constant).into())),
+        }
+            clk rst value mixed x y; each round
+        }
+    }
+}
+
+impl<const N: usize> Logic for Rounds<N> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.x.next = self.value.val().get_bits::<16>(16);
+        self.y.next = self.value.val().get_bits::<16>(0);
+        for i in 0..N {
+            self.round[i].clk.next = self.clk.val();
+            self.round[i].rst.next = self.rst.val();
+            self.round[i].x.next = self.x.val();
+            self.round[i].y.next = self.y.val();
+            self.round[i].constant.next = self.constant[i].val();
+            self.x.next = self.round[i].x_after.val();
+            self.y.next = self.round[i].y_after.val();
+        }
+        self.mixed.next = bit_cast::<32, 16>(self.y.val()) | (bit_cast::<32, 16>(self.x.val()) << 16);
     }
 }
 

@@ -188,7 +188,7 @@ impl CellKind {
 
     /// Whether there is no hardware for them, whatever the core.
     pub const fn is_software_only(self) -> bool {
-        matches!(self, CellKind::FlowVector | CellKind::Rda | CellKind::Srda | CellKind::Slices)
+        matches!(self, CellKind::Rda | CellKind::Srda | CellKind::Slices)
     }
 
     /// Further fields of 32 bits in a cell, beside count and timestamp sum.

@@ -21,7 +21,7 @@ use deltaline_model::configuration::Configuration;
 ///
 /// The tables: `byte`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
 /// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these; `finecomb`, `identity` and `lda_identity`, one lane of
-/// 64 bits with those synopses; `flow_rows`, one lane of 64 or 512 bits.
+/// 64 bits with those synopses; `flow_rows` and `flow_vector`, one lane of 64 or 512 bits.
 #[macro_export]
 macro_rules! built_sizes {
     (byte, $with:ident $($more:tt)*) => {
@@ -99,6 +99,13 @@ macro_rules! built_sizes {
             (16, 4, 1) (1024, 4, 1)
         }
     };
+    // One vector, always: no size has room for fewer than two. It takes the smallest that a flow's counters fit.
+    (flow_vector, $with:ident $($more:tt)*) => {
+        $with! {
+            $($more)*
+            (128, 2, 1) (1024, 2, 1)
+        }
+    };
 }
 
 /// A size of hardware.
@@ -150,6 +157,7 @@ const FINECOMB: &[Size] = built_sizes!(finecomb, table);
 const IDENTITY: &[Size] = built_sizes!(identity, table);
 const LDA_IDENTITY: &[Size] = built_sizes!(lda_identity, table);
 const FLOW_ROWS: &[Size] = built_sizes!(flow_rows, table);
+const FLOW_VECTOR: &[Size] = built_sizes!(flow_vector, table);
 
 /// Most rows of a bank that any hardware is built for.
 pub const MAX_ROWS: usize = {
@@ -183,6 +191,7 @@ pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
         (CoreKind::Bits64, CellKind::IdentityTable) => IDENTITY,
         (CoreKind::Bits64, CellKind::LdaIdentity) => LDA_IDENTITY,
         (CoreKind::Bits64 | CoreKind::Bits512, CellKind::FlowRows) => FLOW_ROWS,
+        (CoreKind::Bits64 | CoreKind::Bits512, CellKind::FlowVector) => FLOW_VECTOR,
         (CoreKind::Bits256 | CoreKind::Bits512, CellKind::Lda) => WIDE,
         (CoreKind::TwoLanes512 | CoreKind::FourLanes512, CellKind::Lda) => LANES,
         (_, CellKind::Digests) => WIDE_DIGESTS,

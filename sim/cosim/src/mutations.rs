@@ -827,7 +827,7 @@ pub fn check(
         Module::Sampler => checks::sampler::check(toolchain, configuration, verilog, 1000, 7),
         Module::Classifier => checks::classifier::check(toolchain, configuration, verilog, 1000, 7),
         Module::Lda => checks::lda::check(toolchain, verilog, words, 100_000, 7),
-        Module::IdentityTable | Module::LdaIdentity | Module::FlowRows => {
+        Module::IdentityTable | Module::LdaIdentity | Module::FlowRows | Module::FlowVector => {
             checks::identity_table::check(toolchain, configuration, verilog, 20_000, 7)
         }
         Module::Core | Module::Core256 | Module::Core512 => {
@@ -856,5 +856,6 @@ pub fn name(module: Module) -> &'static str {
         Module::IdentityTable => "identity_table",
         Module::LdaIdentity => "lda_identity",
         Module::FlowRows => "flow_rows",
+        Module::FlowVector => "flow_vector",
     }
 }

@@ -29,6 +29,11 @@ fn flow_rows(prefix: u8, settings: Settings) -> Configuration {
     Configuration::new(settings).unwrap()
 }
 
+fn flow_vector(prefix: u8, settings: Settings) -> Configuration {
+    let settings = Settings { synopsis: Kind::FLOW_VECTOR, rows: 128, prefixes: &[prefix], ..settings };
+    Configuration::new(settings).unwrap()
+}
+
 fn finecomb(settings: Settings) -> Configuration {
     Configuration::new(Settings { synopsis: Kind::FINECOMB, rows: 16, ..settings }).unwrap()
 }
@@ -69,6 +74,15 @@ fn rows_of_flows() {
     }
 }
 
+#[test]
+fn vector_of_flows() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 3, ..Settings::default() };
+    for configuration in [flow_vector(0, Settings::default()), flow_vector(2, rabin)] {
+        let verilog = emit(&configuration, Module::FlowVector, "flow_vector").unwrap();
+        checks::identity_table::check(&toolchain(), &configuration, &verilog, 200_000, 1).unwrap();
+    }
+}
+
 /// Several control frames of each table.
 #[test]
 fn large_tables() {
@@ -77,6 +91,7 @@ fn large_tables() {
         Settings { synopsis: Kind::IDENTITY_TABLE, prefixes: &[0], ..Settings::default() },
         Settings { synopsis: Kind::LDA_IDENTITY, prefixes: &[0], ..Settings::default() },
         Settings { synopsis: Kind::FLOW_ROWS, prefixes: &[0], ..Settings::default() },
+        Settings { synopsis: Kind::FLOW_VECTOR, prefixes: &[0], ..Settings::default() },
     ] {
         let configuration = Configuration::new(configuration).unwrap();
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
@@ -96,15 +111,18 @@ fn cores() {
         lda_identity(2, rabin),
         flow_rows(0, Settings::default()),
         flow_rows(1, Settings { mixing: true, adaptive: true, ..rabin }),
+        flow_vector(0, Settings::default()),
+        flow_vector(1, Settings { mixing: true, adaptive: true, ..rabin }),
     ] {
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
         let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
         assert!(packets >= 10_000);
     }
-    let configuration = flow_rows(0, rabin);
-    let verilog = emit(&configuration, Module::Core512, "deltaline").unwrap();
-    let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
-    assert!(packets >= 10_000);
+    for configuration in [flow_rows(0, rabin), flow_vector(0, rabin)] {
+        let verilog = emit(&configuration, Module::Core512, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
 }
 
 /// Of an identity table.
@@ -209,6 +227,31 @@ const FLOW_FAULTS: &[Fault] = &[
     fault("cleared in all rows", "lda_clear_1 = clear_second & is_drained;", "lda_clear_1 = clear_second;"),
 ];
 
+/// Of a vector of flows.
+const VECTOR_FAULTS: &[Fault] = &[
+    fault("an update a cycle early", "q <= stage_8;", "q <= stage_7;"),
+    fault("a packet that is not sampled", "if (sampler_sampled) begin", "if (1'b1) begin"),
+    fault("the copy of a later packet", "lda_epoch = waiting_q[32'h28];", "lda_epoch = epoch;"),
+    fault("the timestamp of a later packet", "q <= stage_14;", "q <= stage_13;"),
+    fault(
+        "j of other bits",
+        "subvector_number = place_value[(32'ha)+:(6)];",
+        "subvector_number = place_value[(32'h9)+:(6)];",
+    ),
+    fault("a wrong step", "<= 32'h9e3779b9;", "<= 32'h9e3779b8;"),
+    fault("the upper half of the packet behind", "q <= stage_5;", "q <= stage_4;"),
+    fault("the lower half for the upper", "subvector_high = flow_1_q;", "subvector_high = flow_0_q;"),
+    fault("no exclusive or", "second_value = first_mixed ^ high_then_q;", "second_value = first_mixed;"),
+    fault("the first rounds alone", "shifted = second_mixed >> below;", "shifted = first_mixed >> below;"),
+    fault(
+        "a hash of the packet in place of the flow's",
+        "flow_hash_1_key = flow_key_flow;",
+        "flow_hash_1_key = key;",
+    ),
+    fault("an overflow unseen", "overflow = lda_overflow;", "overflow = 1'b0;"),
+    fault("cleared in the other copy", "lda_clear_1 = clear_second;", "lda_clear_1 = clear_first;"),
+];
+
 /// Of a core with FineComb.
 const FINECOMB_FAULTS: &[Fault] = &[
     fault("halves exchanged", "lda_field_0 = field_0_q;", "lda_field_0 = field_1_q;"),
@@ -265,6 +308,12 @@ fn planted_faults_are_noticed() {
     let check =
         |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
     let blind = missed(&verilog, "flow_rows", FLOW_FAULTS, check).unwrap();
+    assert!(blind.is_empty(), "{blind:#?}");
+    let configuration = flow_vector(1, Settings::default());
+    let verilog = emit(&configuration, Module::FlowVector, "flow_vector").unwrap();
+    let check =
+        |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
+    let blind = missed(&verilog, "flow_vector", VECTOR_FAULTS, check).unwrap();
     assert!(blind.is_empty(), "{blind:#?}");
     for (configuration, faults) in
         [(finecomb(Settings::default()), FINECOMB_FAULTS), (identity(0, Settings::default()), CORE_FAULTS)]

@@ -431,10 +431,16 @@ pub fn preloadable(verilog: &str) -> Result<String, CheckError> {
         reset_to("class_totals_0_bytes_low", 24, 0xff_ff00),
         reset_to("class_totals_0_bytes_high", 24, 0xff_ffff),
     ];
-    // The cells of a lane, or of the last of several tables, or the rows beside tables.
-    let lda = ["lane_0_lda", "identity_0_table_3_lda", "lda_identity_0_rows", "flow_rows_0_table_3_lda"]
-        .into_iter()
-        .find(|lda| verilog.contains(&format!("module deltaline_aggregator_{lda}(")));
+    // The cells of a lane or of a vector, or of the last of several tables, or the rows beside tables.
+    let lda = [
+        "lane_0_lda",
+        "identity_0_table_3_lda",
+        "lda_identity_0_rows",
+        "flow_rows_0_table_3_lda",
+        "flow_vector_0_lda",
+    ]
+    .into_iter()
+    .find(|lda| verilog.contains(&format!("module deltaline_aggregator_{lda}(")));
     let full = |half: &str, copy: u8| {
         (
             format!("deltaline_aggregator_{}_{half}", lda.unwrap_or_default()),

@@ -1,5 +1,5 @@
-//! Tables that each packet is in together, drained one behind the other: an identity table, alone or beside an LDA's rows, and rows of flows. Packets
-//! in, cells of all tables out.
+//! Tables that each packet is in together, drained one behind the other: an identity table, alone or beside an LDA's rows, and rows or a vector of
+//! flows. Packets in, cells of all tables out.
 
 use crate::bench::Bench;
 use crate::error::{CheckError, same};
@@ -8,7 +8,9 @@ use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{KEY_BITS, KEY_WORDS, Key};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
+use deltaline_model::sketch::colate::Subvectors;
 use deltaline_model::sketch::digest::PacketDigest;
+use deltaline_model::sketch::flow_vector;
 use deltaline_model::sketch::identity_table::{IdentityCell, TABLES, row};
 use deltaline_model::sketch::lda_identity::{CheckedCell, WORDS, row_of};
 use deltaline_model::sketch::lds::{Bases, FlowHash};
@@ -115,10 +117,33 @@ impl Copied for RowsOfFlows {
     }
 }
 
+/// A vector in which flows have counters.
+struct VectorOfFlows {
+    subvectors: Subvectors,
+    hash: FlowHash,
+    placement: Placement,
+    cells: Vec<Cell>,
+}
+
+impl Copied for VectorOfFlows {
+    fn add(&mut self, (key, time): &Packet, hash: u64) -> bool {
+        let flow = self.hash.flow(&FlowKey::of(key));
+        let number = self.placement.place(hash) >> 10 & 63;
+        self.cells[self.subvectors.counter(flow, number as usize)].add(*time)
+    }
+
+    fn take(&mut self, place: usize) -> IdentityCell {
+        let Cell { count, sum, .. } = std::mem::take(&mut self.cells[place]);
+        IdentityCell { count, sum, fields: [0; 3] }
+    }
+}
+
 /// Cycles from a packet to the pulse of a count that it made wrap.
 const OVERFLOW_LATENCY: u64 = 14;
 /// Cycles from the last packet of a copy to its first drain.
 const SETTLE: usize = 13;
+/// Cycles more with a vector of flows.
+const ROUNDS_OF_VECTOR: usize = 8;
 /// Cycles from an address to its cell.
 const DRAIN_LATENCY: usize = 4;
 
@@ -152,6 +177,8 @@ struct Tables<'a> {
     current: usize,
     overflows: VecDeque<(u64, usize)>,
     packets: u64,
+    /// Cycles that a cell is written later than in an identity table.
+    later: usize,
 }
 
 /// Runs all directed sequences and `count` random packets; returns the number of packets.
@@ -168,7 +195,8 @@ pub fn check(
 ) -> Result<u64, CheckError> {
     let mut random = StdRng::seed_from_u64(seed);
     let full = verilog.replace(ZERO, FULL);
-    let memories = 4 * (TABLES + usize::from(has_rows(configuration)));
+    let ldas = if is_vector(configuration) { 1 } else { TABLES + usize::from(has_rows(configuration)) };
+    let memories = 4 * ldas;
     same(STAGE, 0, "memories that can be preloaded", &memories, &full.matches(FULL).count())?;
     let mut preloaded = Tables::new(toolchain, configuration, &full, u32::MAX)?;
     preloaded.long_carries(&mut random)?;
@@ -184,6 +212,11 @@ pub fn check(
 /// Whether there are rows beside the table.
 fn has_rows(configuration: &Configuration) -> bool {
     configuration.kind() == Kind::LDA_IDENTITY
+}
+
+/// Whether there is one vector of flows.
+fn is_vector(configuration: &Configuration) -> bool {
+    configuration.kind() == Kind::FLOW_VECTOR
 }
 
 /// A copy whose counts all start with this one.
@@ -203,6 +236,15 @@ fn copy(configuration: &Configuration, count: u32) -> Box<dyn Copied> {
             placement: Placement::new(seed),
             digest: PacketDigest::new(seed),
             cells: vec![Cell { count, ..Cell::default() }; TABLES * rows],
+        });
+    }
+    if is_vector(configuration) {
+        let seed = configuration.seed();
+        return Box::new(VectorOfFlows {
+            subvectors: flow_vector::subvectors(rows, seed),
+            hash: FlowHash::new(configuration.hash(), seed),
+            placement: Placement::new(seed),
+            cells: vec![Cell { count, ..Cell::default() }; rows],
         });
     }
     let cell = IdentityCell { count, ..IdentityCell::default() };
@@ -243,6 +285,7 @@ impl<'a> Tables<'a> {
         let module = match configuration.kind() {
             Kind::LDA_IDENTITY => "lda_identity",
             Kind::FLOW_ROWS => "flow_rows",
+            Kind::FLOW_VECTOR => "flow_vector",
             _ => "identity_table",
         };
         // The memories keep their initial content: no write may come from registers that have not been reset yet.
@@ -267,6 +310,7 @@ impl<'a> Tables<'a> {
             current: 0,
             overflows: VecDeque::new(),
             packets: 0,
+            later: if is_vector(configuration) { ROUNDS_OF_VECTOR } else { 0 },
         };
         tables.bench.set(tables.drain_epoch, 1);
         Ok(tables)
@@ -287,7 +331,7 @@ impl<'a> Tables<'a> {
         if let Some(packet) = counted {
             self.packets += 1;
             if self.count(&packet) {
-                self.overflows.push_back((now + OVERFLOW_LATENCY, self.current));
+                self.overflows.push_back((now + OVERFLOW_LATENCY + self.later as u64, self.current));
             }
         }
         self.bench.tick()?;
@@ -315,7 +359,7 @@ impl<'a> Tables<'a> {
         let places = self.configuration.shape().cells();
         let place_of = |step: usize| if idle == 0 { step } else { (places - 1 - step) ^ 1 };
         self.bench.set(self.drain_address, place_of(0) as u64);
-        for cycle in 0..SETTLE {
+        for cycle in 0..SETTLE + self.later {
             self.cycle(packet(cycle))?;
         }
         for place in (0..places).map(place_of) {
