@@ -164,12 +164,12 @@ fn what_was_removed_is_said() {
     assert!(matches!(rest[..], [(_, Ok(found))] if found.void.is_some()), "{rest:?}");
 }
 
-/// A recording that ends, and one that has a frame and then, hours later, the rest.
+/// A recording that ends with an interval, and one that has a frame of the next and then, hours later, the rest.
 #[test]
 fn pauses_hide_no_interval() {
     let (frames, late) = (frames(40), 7200 * SECOND);
     let folder = TempDir::new().unwrap();
-    let (first, second) = frames.split_at(101);
+    let (first, second) = frames.split_at(100);
     let paused =
         |(place, (time, frame)): (u64, &(u64, Vec<u8>))| (time + late * (1 + place.min(1)), frame.clone());
     let second: Vec<_> = (0..).zip(second).map(paused).collect();
