@@ -103,10 +103,19 @@ impl Exit {
 
     /// The gravest of several.
     pub(crate) fn gravest(exits: impl IntoIterator<Item = Exit>) -> Exit {
-        let found: Vec<Exit> = exits.into_iter().collect();
-        [Exit::Output, Exit::Configuration, Exit::Void, Exit::Refused, Exit::Ends, Exit::NotIdentifiable]
-            .into_iter()
-            .find(|exit| found.contains(exit))
-            .unwrap_or_default()
+        let found: Vec<Exit> = exits.into_iter().filter(|exit| *exit != Exit::Done).collect();
+        [
+            Exit::Output,
+            Exit::Input,
+            Exit::Configuration,
+            Exit::Void,
+            Exit::Refused,
+            Exit::Ends,
+            Exit::NotIdentifiable,
+        ]
+        .into_iter()
+        .find(|exit| found.contains(exit))
+        .or(found.first().copied())
+        .unwrap_or_default()
     }
 }

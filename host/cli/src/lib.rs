@@ -58,6 +58,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use exchange::Exchange;
 use exit::Exit;
 use failure::Failure;
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -195,9 +196,12 @@ pub fn main() -> ExitCode {
 
 /// How the program ends with a failure, which a program that asked for JSON gets as such.
 fn end_with(failure: &Failure) -> Exit {
-    let mut arguments = std::env::args_os().skip(1).take_while(|argument| argument != "--");
-    let is_lines = arguments.next().is_some_and(|command| command == "read");
-    if arguments.any(|argument| argument == "--json") {
+    let arguments: Vec<OsString> =
+        std::env::args_os().skip(1).take_while(|argument| argument != "--").collect();
+    let command = arguments.first().and_then(|command| command.to_str());
+    let is_of_flows = |argument: &OsString| argument.to_string_lossy().split('=').next() == Some("--flows");
+    let is_lines = command == Some("read") || command == Some("query") && arguments.iter().any(is_of_flows);
+    if arguments.iter().any(|argument| argument == "--json") {
         let object = failure.json(is_lines);
         let printed = match is_lines {
             true => report::print_json_line(&object).map(|_| ()),

@@ -74,10 +74,15 @@ impl Progress {
 
 /// Does something of which it is not known how far it is, and shows that it goes on.
 pub(crate) fn working<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
+    working_aloud(what, |_| work())
+}
+
+/// The same for what prints meanwhile: while the bar is [suspended](ProgressBar::suspend).
+pub(crate) fn working_aloud<T>(what: &'static str, work: impl FnOnce(&ProgressBar) -> T) -> T {
     let bar = ProgressBar::new_spinner().with_message(what);
     // The first tick comes when patience is over.
     bar.enable_steady_tick(PATIENCE);
-    let result = work();
+    let result = work(&bar);
     bar.finish_and_clear();
     result
 }

@@ -4,8 +4,12 @@
 //!
 //! `tests/store.rs`: the intervals are those of `read`, closed or not; parts by segment and time; hours together; times that are none.
 
+mod flows;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::flows::By;
+use crate::flows::points;
 use crate::parse;
 use crate::progress::working;
 use crate::report::{self, duration, or_none};
@@ -16,10 +20,10 @@ use clap::Args;
 use deltaline_collect::summary::Missing;
 use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{DEVIATION, Definition, LOST, MEAN, Number, P99, Quantity, SENT};
-use deltaline_store::{Filter, Folder, Row, StoreError, Summing, Sums, Table};
+use deltaline_store::{Filter, Folder, Noticed, Row, StoreError, Summing, Sums, Table};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +31,15 @@ Examples:
     deltaline query store --segment 1 --from 2026-01-23T07:00:00Z --to 2026-01-23T08:00:00Z
 
   All of January, an hour a line, for a program:
-    deltaline query store --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z --every 1h --json";
+    deltaline query store --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z --every 1h --json
+
+  The five flows that were slowest for certain, of those that a file names, in each interval of a minute months ago:
+    deltaline query store --design lds.toml --flows flows.json --count 5 --from 2026-01-23T07:00:00Z --to 2026-01-23T07:01:00Z";
+
+/// Why flows have no periods.
+const EVERY_OF_FLOWS: &str = "--flows says what holds of single intervals, and --every adds intervals up: added up, a cell would hold more packets of other flows, and be lost \
+                              to all with one packet that was lost in any interval, and of sums of answers nobody knows how often they hold; leave out --every, and ask for a \
+                              time with --from and --to";
 
 #[derive(Debug, Args)]
 pub(crate) struct Query {
@@ -45,6 +57,19 @@ pub(crate) struct Query {
     /// Combine intervals into periods of this length, aligned to 1970-01-01 UTC: 1h gives hours in UTC
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) every: Option<u64>,
+    /// Show of each interval the worst of the flows that this file names, as `read --flows` does; of points with the synopsis lds, and of
+    /// which --design is given
+    ///
+    /// What is known of single flows is in recordings alone, which are read again for it: where `store --keep` has removed one, that is said in the
+    /// place of its intervals' flows, and the exit code is 5. With --json an object a line, as of `read`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flows: Option<PathBuf>,
+    /// How many of them are shown at most
+    #[arg(long, default_value_t = 20, value_parser = parse::count::<1>, value_name = "FLOWS", requires = "flows")]
+    pub(crate) count: usize,
+    /// What is greatest in the first flow, for certain
+    #[arg(long, value_enum, default_value_t = By::Delay, requires = "flows")]
+    pub(crate) by: By,
     #[command(flatten)]
     pub(crate) believed: Believed,
     /// Write the result as JSON
@@ -52,34 +77,43 @@ pub(crate) struct Query {
     pub(crate) json: bool,
 }
 
+impl Query {
+    /// What is asked for.
+    fn filter(&self) -> Filter {
+        // From a moment on: the microsecond that it is in, too, only if it is that one's beginning.
+        let end = |moment: Option<i64>, unless| {
+            moment.map_or(unless, |moment| moment.div_euclid(1000) + i64::from(moment.rem_euclid(1000) > 0))
+        };
+        let is_timed = self.from.is_some() || self.to.is_some();
+        Filter {
+            segment: self.segment,
+            reported: is_timed.then(|| end(self.from, i64::MIN)..end(self.to, i64::MAX)),
+            authenticated: self.believed.wants_signed(),
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
-    let Query { folder, segment, from, to, every, believed, json } = arguments;
+    let Query { folder, every, flows, believed, json, .. } = arguments;
+    if flows.is_some() && every.is_some() {
+        return Err(Failure::new(Exit::Usage, EVERY_OF_FLOWS));
+    }
+    let asked = flows.as_deref().map(|path| points::asked(path, believed.design())).transpose()?;
     let collectors = believed.collectors()?;
-    // From a moment on: the microsecond that it is in, too, only if it is that one's beginning.
-    let end = |moment: Option<i64>, unless| {
-        moment.map_or(unless, |moment| moment.div_euclid(1000) + i64::from(moment.rem_euclid(1000) > 0))
-    };
-    let reported = (from.is_some() || to.is_some()).then(|| end(*from, i64::MIN)..end(*to, i64::MAX));
-    let filter = Filter { segment: *segment, reported, authenticated: believed.wants_signed() };
-    let failed = |error| failure(folder, error);
-    let opened = Folder::open(folder).map_err(failed)?;
-    // What cannot be read is left out with its reason.
-    let (mut exit, mut warnings) = (Exit::Done, vec![]);
-    let mut left_out = |error| {
-        let counts_in_front = matches!(error, StoreError::Recording { .. });
-        let failure = failure(folder, error);
-        let rest = if counts_in_front { "" } else { "; its intervals are left out" };
-        warnings.push(failure.message + rest);
-        exit = failure.exit;
-    };
+    let filter = arguments.filter();
+    let opened = Folder::open(folder).map_err(|error| failure(folder, error))?;
+    if let Some(asked) = asked {
+        return flows::run(arguments, &asked, &opened, &filter, collectors);
+    }
+    let mut told = Told::of(folder);
     let noticed;
     let (text, is_empty) = if let Some(every) = every {
         let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
         let take = |table| match table {
             Ok(table) => summing.add(&table),
-            Err(error) => left_out(error),
+            Err(error) => told.leave_out(error),
         };
-        noticed = working("reading intervals", || opened.each(&filter, collectors, take));
+        noticed = working(WORK, || opened.each(&filter, collectors, take));
         let sums = summing.finish();
         let output = SumsOutput {
             schema: Schema::of("query"),
@@ -93,65 +127,104 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         whole.have_all_columns();
         let take = |table| match table {
             Ok(table) => whole.append(table),
-            Err(error) => left_out(error),
+            Err(error) => told.leave_out(error),
         };
-        noticed = working("reading intervals", || opened.each(&filter, collectors, take));
+        noticed = working(WORK, || opened.each(&filter, collectors, take));
         whole.sort();
         let table = whole;
         let is_empty = table.rows.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
-    let at_once = noticed.at_once.iter().map(|(segment, [one, other])| {
-        format!(
-            "segment {segment}: recordings {one} and {other} have intervals of the same time with other numbers, which count beside each other: a second \
-             recorder that lacks frames, or points of one segment number; keep one recorder's, or give each pair of points a segment of its own"
-        )
-    });
-    let repeated = noticed.repeated.iter().map(|(path, intervals)| {
-        format!(
-            "{}: {intervals} of its intervals were reported before, with the same numbers, and count there alone: a copy, a second recorder, or frames that \
-             somebody has sent again",
-            path.display()
-        )
-    });
-    let missing = noticed.missing.iter().map(|((run, segment), missing)| {
-        format!(
-            "recording {run}, segment {segment}: {missing}; packets that were lost in them are in no number, unless another recording of the segment has them"
-        )
-    });
-    let late = noticed.late.iter().map(|((run, segment), Missing { intervals, first })| {
-        format!(
-            "recording {run}, segment {segment}: {intervals} intervals, of which {first} is the first, were reported ten minutes or more behind those that follow them, \
-             and count in the time when they were: somebody held them back, reporting was interrupted, or the recorder's clock was set"
-        )
-    });
-    let left_out = noticed.left_out.iter().map(|(path, left_out)| {
-        format!("{}: {left_out}: they were left out, and what they said is in no number", path.display())
-    });
-    let passed_over = noticed.passed_over.iter().map(|path| passed_over(path));
-    warnings.extend(at_once.chain(repeated).chain(missing).chain(late).chain(left_out).chain(passed_over));
-    warnings.iter().for_each(|warning| report::say(warning));
-    believed.mention_forgery();
+    told.notice(&noticed);
+    told.say(believed);
+    let Told { warnings, .. } = &told;
     match text {
         Shown::Text(text) => report::print(&text)?,
-        Shown::Sums(sums) => report::print_json(&SumsOutput { warnings, ..sums })?,
-        Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table, warnings))?,
+        Shown::Sums(sums) => report::print_json(&SumsOutput { warnings: warnings.clone(), ..sums })?,
+        Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table, warnings.clone()))?,
     }
-    if is_empty {
-        let name = folder.display();
-        let message = match believed.wants_signed() {
+    Ok(told.finish(believed, is_empty))
+}
+
+/// What is done while somebody waits.
+const WORK: &str = "reading intervals";
+
+/// What is to be said beside the numbers, and how it ends.
+struct Told<'a> {
+    folder: &'a Path,
+    warnings: Vec<String>,
+    exit: Exit,
+}
+
+impl<'a> Told<'a> {
+    fn of(folder: &'a Path) -> Self {
+        Told { folder, warnings: vec![], exit: Exit::Done }
+    }
+
+    /// What cannot be read is left out with its reason.
+    fn leave_out(&mut self, error: StoreError) {
+        let counts_in_front = matches!(error, StoreError::Recording { .. });
+        let failure = failure(self.folder, error);
+        let rest = if counts_in_front { "" } else { "; its intervals are left out" };
+        self.warnings.push(failure.message + rest);
+        self.exit = Exit::gravest([self.exit, failure.exit]);
+    }
+
+    /// What was noticed of the intervals.
+    fn notice(&mut self, noticed: &Noticed) {
+        let at_once = noticed.at_once.iter().map(|(segment, [one, other])| {
+            format!(
+                "segment {segment}: recordings {one} and {other} have intervals of the same time with other numbers, which count beside each other: a second \
+                 recorder that lacks frames, or points of one segment number; keep one recorder's, or give each pair of points a segment of its own"
+            )
+        });
+        let repeated = noticed.repeated.iter().map(|(path, intervals)| {
+            format!(
+                "{}: {intervals} of its intervals were reported before, with the same numbers, and count there alone: a copy, a second recorder, or frames that \
+                 somebody has sent again",
+                path.display()
+            )
+        });
+        let missing = noticed.missing.iter().map(|((run, segment), missing)| {
+            format!(
+                "recording {run}, segment {segment}: {missing}; packets that were lost in them are in no number, unless another recording of the segment has them"
+            )
+        });
+        let late = noticed.late.iter().map(|((run, segment), Missing { intervals, first })| {
+            format!(
+                "recording {run}, segment {segment}: {intervals} intervals, of which {first} is the first, were reported ten minutes or more behind those that follow them, \
+                 and count in the time when they were: somebody held them back, reporting was interrupted, or the recorder's clock was set"
+            )
+        });
+        let left_out = noticed.left_out.iter().map(|(path, left_out)| {
+            format!("{}: {left_out}: they were left out, and what they said is in no number", path.display())
+        });
+        let passed_over = noticed.passed_over.iter().map(|path| passed_over(path));
+        let all = at_once.chain(repeated).chain(missing).chain(late).chain(left_out).chain(passed_over);
+        self.warnings.extend(all);
+    }
+
+    /// Says all of it.
+    fn say(&self, believed: &Believed) {
+        self.warnings.iter().for_each(|warning| report::say(warning));
+        believed.mention_forgery();
+    }
+
+    /// How it ends, where there may be no interval at all.
+    fn finish(self, believed: &Believed, is_empty: bool) -> Exit {
+        if !is_empty {
+            return self.exit;
+        }
+        let name = self.folder.display();
+        report::say(&match believed.wants_signed() {
             true => format!(
                 "{name}: holds no such interval whose control frames are signed, with this key where its recording is not closed; ask for another segment or time, \
                  give the right key, or leave out --key"
             ),
             false => format!("{name}: holds no such interval; ask for another segment or time"),
-        };
-        report::say(&message);
-        if exit == Exit::Done {
-            exit = Exit::NotIdentifiable;
-        }
+        });
+        if self.exit == Exit::Done { Exit::NotIdentifiable } else { self.exit }
     }
-    Ok(exit)
 }
 
 enum Shown {

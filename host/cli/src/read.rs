@@ -221,13 +221,9 @@ pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let stop = stop_flag()?;
     let is_live = source.is_live();
     let mut follower = Follower::new(source, collector, Duration::from_nanos(arguments.timeout));
-    let asked_flows = asked.as_ref().map_or(0, Asked::count);
-    if let Some(asked) = asked {
-        follower = follower.asking(asked, arguments.by.into(), arguments.count);
-    }
     let mut printer = Printer {
         arguments,
-        asked_flows,
+        asked,
         metrics,
         counts: Counts::default(),
         exit: Exit::Done,
@@ -275,7 +271,7 @@ fn record(source: &mut Source, path: &Path, period: Option<Duration>) -> Result<
 struct Printer<'a> {
     arguments: &'a Read,
     /// Flows that are asked for.
-    asked_flows: usize,
+    asked: Option<Asked>,
     metrics: Option<Served>,
     counts: Counts,
     exit: Exit,
@@ -470,12 +466,14 @@ impl Printer<'_> {
             }
         }
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
-        let flows = followed.flows.as_ref();
-        let at = (figures.segment, figures.number);
-        let flows = flows.map(|flows| FlowsOutput::of(at, self.asked_flows, flows));
+        let Read { by, count, .. } = self.arguments;
+        let flows = self.asked.as_ref().map(|asked| {
+            let worst = asked.worst(&followed.interval, (*by).into(), *count);
+            FlowsOutput::of((figures.segment, figures.number), asked.count(), worst)
+        });
         if self.arguments.json {
             self.line(&Line::Interval(IntervalOutput(figures)))?;
-            return flows.map_or(Ok(()), |flows| self.line(&Line::Flows(&flows)));
+            return flows.as_ref().map_or(Ok(()), |flows| self.line(&Line::Flows(flows)));
         }
         if let Some(doubt) = &figures.figures.clock_doubt
             && self.doubted.len() < NAMED as usize

@@ -49,6 +49,11 @@ impl Believed {
         self.key.is_some()
     }
 
+    /// The design, if one is given.
+    pub(crate) fn design(&self) -> Option<&str> {
+        self.design.as_deref()
+    }
+
     /// Says, where no key is given, that anybody may have forged what is shown.
     pub(crate) fn mention_forgery(&self) {
         mention_forgery(self.key.as_deref(), "control frames");

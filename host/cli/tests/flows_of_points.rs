@@ -19,7 +19,7 @@ use std::fs;
 const DESIGN: &str = include_str!("../../../hdl/configurations/10g.toml");
 
 /// A design of points with cells of flows.
-fn design(folder: &Folder, rows: usize, seed: u64) -> String {
+pub(crate) fn design(folder: &Folder, rows: usize, seed: u64) -> String {
     design_of("lds", folder, rows, seed)
 }
 
@@ -35,7 +35,7 @@ fn design_of(synopsis: &str, folder: &Folder, rows: usize, seed: u64) -> String 
 }
 
 /// The control frames of the shipped captures at points of a design.
-fn frames(design: &str, interval: &str) -> String {
+pub(crate) fn frames(design: &str, interval: &str) -> String {
     let path = format!("{design}.pcapng");
     let all = [
         "measure",
@@ -54,7 +54,7 @@ fn frames(design: &str, interval: &str) -> String {
 }
 
 /// The flows of the captures, as a file.
-fn named(folder: &Folder) -> String {
+pub(crate) fn named(folder: &Folder) -> String {
     let path = folder.path("flows.json");
     let flows = run(&["flows", "top", "--count", "500", "--json", SENDER, RECEIVER]);
     fs::write(&path, flows.output).unwrap();

@@ -14,6 +14,7 @@ mod edges;
 mod exchange;
 mod failures;
 mod flows;
+mod flows_of_a_store;
 mod flows_of_points;
 mod foreign;
 #[cfg(feature = "hardware")]

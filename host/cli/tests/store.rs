@@ -168,6 +168,10 @@ fn what_is_no_store_or_damaged_is_refused_with_its_name() {
         }
     }
     run(&["store", &store, "--all"]).told(0, &["141322", "torn"]);
+    // One that is no recording is named, and kept from being closed.
+    fs::write(folder.path("store/lab-20260921T141323.000000Z.pcapng"), "none").unwrap();
+    run(&["store", &store, "--all"])
+        .told(3, &["141323", "is not a pcap or pcapng capture", "it is not closed"]);
 }
 
 /// Nobody writes to the pipe: whoever opened it would wait. A name with an end of a line in it forges no message.

@@ -11,10 +11,9 @@
 //! were set while it was made (`host/cli/tests/read.rs`). Live:
 //! the program's tests (`host/cli/tests/read.rs`), against a board at a pseudo-terminal.
 
-use crate::collector::{Collector, Counts, Passed, Problem};
+use crate::collector::{Collector, Counts, Problem};
 use crate::evaluation::Evaluation;
 use crate::feed::{Event, Feed, FeedError, Source};
-use crate::flows::{Asked, Chosen, NoFlows, Worst};
 use crate::pair::Interval;
 use crate::summary::{IntervalFigures, Starts};
 use crate::truth::Exact;
@@ -114,12 +113,8 @@ pub struct Followed {
     pub figures: IntervalFigures,
     /// The digests of its control frames' configuration and of the board's, if they differ.
     pub foreign_configuration: Option<(u64, u64)>,
-    /// When its last control frame came, by the clock of [`Follower::age`].
-    pub heard: Duration,
-    /// How far its segment has come with it.
-    pub passed: Passed,
-    /// What it says of the flows that are asked for, if any are.
-    pub flows: Option<Result<Chosen, NoFlows>>,
+    /// What both ends reported; [`heard`](Interval::heard) is by the clock of [`Follower::age`].
+    pub interval: Interval,
 }
 
 /// Why a source is not followed any further.
@@ -166,8 +161,6 @@ pub struct Follower {
     listening: Listening,
     /// A recording's clock.
     captured: Captured,
-    /// Flows that are asked for, and which of them are handed out, and how many.
-    asked: Option<(Asked, Worst, usize)>,
     happened: Vec<Happening>,
 }
 
@@ -294,16 +287,8 @@ impl Follower {
             listening: Listening { time: Duration::ZERO, last: began },
             captured: Captured::default(),
             source,
-            asked: None,
             happened: vec![],
         }
-    }
-
-    /// The same, which asks each interval for these flows, and hands out the `count` worst of them.
-    #[must_use]
-    pub fn asking(mut self, flows: Asked, by: Worst, count: usize) -> Self {
-        self.asked = Some((flows, by, count));
-        self
     }
 
     /// Where everything comes from.
@@ -382,7 +367,7 @@ impl Follower {
             let collected = std::mem::take(&mut self.collector).finish();
             counts = collected.counts;
             for interval in collected.intervals {
-                self.hand_out(&interval);
+                self.hand_out(interval);
             }
         }
         self.secure();
@@ -400,7 +385,7 @@ impl Follower {
         }
         self.collector.advance(self.listening.go_on());
         for interval in self.collector.take_whole() {
-            self.hand_out(&interval);
+            self.hand_out(interval);
         }
     }
 
@@ -496,7 +481,7 @@ impl Follower {
         }
         let restarts = self.collector.counts().restarts;
         for interval in self.collector.take_settled() {
-            self.hand_out(&interval);
+            self.hand_out(interval);
         }
         self.collector.take_problems();
         for segment in self.collector.take_forgotten() {
@@ -509,18 +494,18 @@ impl Follower {
         }
     }
 
-    fn hand_out(&mut self, interval: &Interval) {
-        let Interval { segment, number, .. } = *interval;
+    fn hand_out(&mut self, interval: Interval) {
+        let Interval { segment, number, .. } = interval;
         let is_first = !self.segments.contains_key(&segment);
-        if is_first && self.source.is_live() && self.restarts == 0 && is_partial(interval) {
+        if is_first && self.source.is_live() && self.restarts == 0 && is_partial(&interval) {
             self.segments.insert(segment, Segment { last: Some(number), starts: Starts::default() });
             self.happened.push(Happening::Partial { segment, number });
             return;
         }
         let reported = self.reported(interval.heard);
-        let mut evaluation = Evaluation::of(interval);
+        let mut evaluation = Evaluation::of(&interval);
         let came = reported.map(|nanoseconds| nanoseconds / 1_000_000_000);
-        evaluation.doubts.extend(came.and_then(|came| misdated(interval, came)));
+        evaluation.doubts.extend(came.and_then(|came| misdated(&interval, came)));
         let known = self.segments.entry(segment).or_default();
         // Numbers are compared modulo 2^32, as the collector does.
         match known.last.map(|last| (last, number.wrapping_sub(last) as i32)) {
@@ -537,15 +522,8 @@ impl Follower {
         if let Some(exact) = self.board.truth(number) {
             figures.figures = figures.figures.beside(&exact);
         }
-        let foreign_configuration = self.board.foreign_configuration(interval);
-        let followed = Followed {
-            evaluation,
-            figures,
-            foreign_configuration,
-            heard: interval.heard,
-            passed: Passed::of(interval),
-            flows: self.asked.as_ref().map(|(asked, by, count)| asked.worst(interval, *by, *count)),
-        };
+        let foreign_configuration = self.board.foreign_configuration(&interval);
+        let followed = Followed { evaluation, figures, foreign_configuration, interval };
         self.happened.push(Happening::Interval(Box::new(followed)));
     }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long after its last frame nothing more comes of an interval, with room to spare: the collector waits half as long.
-const SETTLED: Duration = Duration::from_secs(120);
+pub(crate) const SETTLED: Duration = Duration::from_secs(120);
 
 /// A recording that was read.
 pub(crate) struct Recorded {
@@ -155,13 +155,14 @@ impl Part {
 fn take(happenings: &[Happening], beginnings: &[Beginning], parts: &mut [Part]) {
     for happening in happenings {
         let Happening::Interval(followed) = happening else { continue };
-        let Followed { figures, heard, passed, .. } = &**followed;
-        let holder = beginnings.iter().rev().find(|beginning| beginning.at <= *heard);
+        let Followed { figures, interval, .. } = &**followed;
+        let holder = beginnings.iter().rev().find(|beginning| beginning.at <= interval.heard);
         if let Some(part) = holder.and_then(|holder| parts.get_mut(holder.place)) {
             part.table.push(figures);
             if figures.authenticated {
-                let known = part.passed.entry(figures.segment).or_insert(*passed);
-                known.follow(passed);
+                let passed = Passed::of(interval);
+                let known = part.passed.entry(figures.segment).or_insert(passed);
+                known.follow(&passed);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A store's folder: its recordings, those that are closed, and what is asked of it.
 
+use crate::cells::{Around, Kept, NoCells, Wanted};
 use crate::closing::{self, Reading, Recorded};
 use crate::continuity::{Continuity, Place, Reported};
 use crate::repetition::{Repeated, Repetition};
@@ -14,6 +15,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -297,6 +299,61 @@ impl Folder {
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Noticed {
+        self.each_of_recordings(filter, collector, |read| take(read.map(|(_, table)| table)))
+    }
+
+    /// The same intervals, each by itself and with what its recording says of it besides, which is read again for that; in the order in which they are over, and behind them
+    /// those of the recording of which it says nothing any more. A recording's at a time are in memory. It ends when it is told to.
+    pub fn each_with_cells(
+        &self,
+        filter: &Filter,
+        collector: impl Fn() -> Collector,
+        mut take: impl FnMut(Result<Kept, StoreError>) -> ControlFlow<()>,
+    ) -> Noticed {
+        let mut goes_on = ControlFlow::Continue(());
+        self.each_of_recordings(filter, &collector, |read| {
+            if goes_on.is_continue() {
+                goes_on = match read {
+                    Ok((recording, table)) => {
+                        self.cells(&recording, table, &collector, |kept| take(Ok(kept)))
+                    }
+                    Err(error) => take(Err(error)),
+                };
+            }
+        })
+    }
+
+    /// Hands out a recording's intervals with their cells.
+    fn cells(
+        &self,
+        recording: &str,
+        table: Table,
+        collector: &impl Fn() -> Collector,
+        take: impl FnMut(Kept) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let own = |run: &Vec<PathBuf>| run.iter().position(|path| stem(path) == recording);
+        let Some((run, own)) = self.runs.iter().find_map(|run| Some((run, own(run)?))) else {
+            return Wanted::of(table).give_up(&NoCells::Removed { recording: recording.into() }, take);
+        };
+        let (collector, before) = (collector(), own.saturating_sub(1));
+        let recordings = &run[before..];
+        let passed = match &recordings[0] {
+            first if collector.wants_signed() => self.passed_before(first),
+            _ => Ok(BTreeMap::new()),
+        };
+        match passed {
+            Ok(passed) => Around { recordings, own: own - before, passed }.find(table, collector, take),
+            Err(error) => Wanted::of(table).give_up(&NoCells::Unreadable { reason: error.to_string() }, take),
+        }
+    }
+
+    /// Hands out what [`Folder::each`] does, each table with its recording's name without ending.
+    fn each_of_recordings(
+        &self,
+        filter: &Filter,
+        collector: impl Fn() -> Collector,
+        mut take: impl FnMut(Result<(String, Table), StoreError>),
+    ) -> Noticed {
         let mut noticed = Noticed { passed_over: self.passed_over.clone(), ..Noticed::default() };
         let mut continuity = Continuity::of(filter.reported.clone());
         let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
@@ -356,7 +413,7 @@ impl Folder {
                     }
                 }
             }
-            take(Ok(table));
+            take(Ok((recording.clone(), table)));
         }
         for recorded in open {
             let recorded = match recorded {
@@ -389,7 +446,7 @@ impl Folder {
                 noticed.left_out.extend(is_left_out.then(|| (path.clone(), left_out)));
                 let (table, inside) = take_new(&stem, &path, table);
                 continuity.take(run, in_order(outside, inside));
-                take(Ok(table));
+                take(Ok((stem, table)));
             }
         }
         for (segment, runs) in times {

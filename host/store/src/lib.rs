@@ -19,7 +19,7 @@
 //! anew. That name also holds a check, of the numbers and of the recording's name: moved or copied, a file of numbers is refused. Where control frames
 //! are signed, the file says how far each segment had come, and the next reading goes on from there: what is older is a replay. A recording none of whose
 //! frames is signed by the key stays as it is, and so does one that is damaged, of which what lies in front of the damage counts. [`Folder`] closes recordings and reads intervals,
-//! [`Table`] is what they are in memory, [`table_file`] is how they are written.
+//! [`Table`] is what they are in memory, [`table_file`] is how they are written; their cells are in recordings alone ([`Folder::each_with_cells`]).
 //!
 //! # Test plan
 //!
@@ -28,8 +28,9 @@
 //! in front of the cut. Intervals that lie across two recordings, starts in between, closing again, closing what is still
 //! written to, a clock that is set back between recordings and within one; signed frames that are sent again for hours,
 //! where the recordings before are gone; intervals that two recorders have, those that lost everything among them, in times that lie side by side, too; one damaged recording among others; recordings that are
-//! all void; files of numbers that were copied or renamed; recordings whose frames another key has signed, all of them or some. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
+//! all void; files of numbers that were copied or renamed; recordings whose frames another key has signed, all of them or some. Cells of all that counts, once. `cargo xtask store`: DuckDB reads what we wrote, and how long a month takes.
 
+mod cells;
 mod closing;
 mod continuity;
 mod folder;
@@ -38,6 +39,7 @@ mod summing;
 mod table;
 pub mod table_file;
 
+pub use cells::{Kept, NoCells};
 pub use folder::{Folder, Noticed, StoreError, Work};
 pub use summing::{Summing, Sums};
 pub use table::LeftOut;

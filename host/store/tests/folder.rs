@@ -1,7 +1,9 @@
 //! A folder of recordings that were cut, rotated and begun anew, against what one whole recording holds.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use deltaline_capture::{PacketRef, pcapng_beginning, pcapng_packet};
+mod common;
+
+use common::{BEGINNING, SECOND, frames, frames_of, name, record_as, recording};
 use deltaline_collect::collector::Collector;
 use deltaline_collect::summary::Missing;
 use deltaline_model::configuration::{Configuration, Settings};
@@ -20,73 +22,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
-
-const SECOND: u64 = 1_000_000_000;
-const BEGINNING: u64 = 1_790_000_000 * SECOND;
-
-/// The control frames of so many intervals of a second each, with the times when they were captured. The receiver's come a second
-/// behind the sender's, so that every cut between recordings goes through an interval.
-fn frames(intervals: u32) -> Vec<(u64, Vec<u8>)> {
-    frames_of(0, intervals, None)
-}
-
-/// The same of any segment, signed with a key if there is one.
-fn frames_of(segment: u32, intervals: u32, key: Option<Key>) -> Vec<(u64, Vec<u8>)> {
-    let settings = Settings { segment, rows: 16, ..Settings::default() };
-    let configuration = Configuration::new(settings).unwrap();
-    let mut points = [Role::Sender, Role::Receiver].map(|role| MeasurementPoint::new(&configuration, role));
-    if key.is_some() {
-        for point in &mut points {
-            point.set_boot_epoch(5);
-            point.set_key(key.clone());
-        }
-    }
-    let mut frames = vec![];
-    for interval in 0..intervals {
-        for (end, point) in points.iter_mut().enumerate() {
-            for packet in 0..50u32 {
-                if end == 1 && (interval + packet) % 40 == 7 {
-                    continue;
-                }
-                let mut bytes = [0; 46];
-                bytes[12..18].copy_from_slice(&[0x08, 0x00, 0x45, 0, 0, 32]);
-                bytes[42..].copy_from_slice(&(1000 * interval + packet).to_be_bytes());
-                let time = u64::from(interval) * SECOND + u64::from(packet) * 1_000_000;
-                point.observe(&bytes, Timestamp::from_nanoseconds(time + 5000 * end as u64));
-            }
-            let captured = BEGINNING + (u64::from(interval) + 1 + end as u64) * SECOND;
-            point.end_interval(IntervalEnd::Delimiter, |frame| frames.push((captured, frame.to_vec())));
-        }
-    }
-    frames.sort_by_key(|(captured, _)| *captured);
-    frames
-}
-
-fn recording(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
-    let mut bytes = pcapng_beginning("eth1", "control frames as they came");
-    for (timestamp, data) in frames {
-        bytes.extend(pcapng_packet(PacketRef {
-            timestamp: *timestamp,
-            length: data.len() as u32,
-            data,
-            interface: 0,
-        }));
-    }
-    bytes
-}
-
-/// The name of a recording that begins then.
-fn name(folder: &Path, number: usize) -> PathBuf {
-    folder.join(format!("north-20260123T{:02}{:02}00.000000Z.pcapng", number / 60, number % 60))
-}
-
-/// Recordings of another recorder, one for each part.
-fn record_as<'a>(folder: &Path, recorder: &str, parts: impl IntoIterator<Item = &'a [(u64, Vec<u8>)]>) {
-    for (number, part) in parts.into_iter().enumerate() {
-        let path = folder.join(format!("{recorder}-20260123T1{number}0000.000000Z.pcapng"));
-        fs::write(path, recording(part)).unwrap();
-    }
-}
 
 fn everything(folder: &Path) -> Table {
     Folder::open(folder).unwrap().read(&Filter::default(), Collector::default).unwrap()

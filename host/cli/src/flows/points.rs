@@ -1,8 +1,8 @@
-//! `deltaline read --flows`: single flows from measurement points whose cells are of flows.
+//! `deltaline read --flows` and `deltaline query --flows`: single flows from measurement points whose cells are of flows.
 //!
 //! # Test plan
 //!
-//! `tests/flows_of_points.rs`.
+//! `tests/flows_of_points.rs`, `tests/flows_of_a_store.rs`.
 
 use crate::described;
 use crate::exit::Exit;
@@ -12,6 +12,7 @@ use deltaline_collect::flows::{Asked, Chosen, NoFlows, ReadFlow, Worst};
 use deltaline_estimate::lds::{Bounds, FlowReading, HeldMean};
 use deltaline_model::packet::flow::{FLOW_BYTES, FlowKey, PROTOCOLS_WITH_PORTS};
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -176,7 +177,11 @@ impl FlowOutput {
 
 impl FlowsOutput {
     /// Of an interval, in which `asked` flows were asked for.
-    pub(crate) fn of((segment, interval): (u32, u32), asked: usize, read: &Result<Chosen, NoFlows>) -> Self {
+    pub(crate) fn of(
+        (segment, interval): (u32, u32),
+        asked: usize,
+        read: Result<Chosen, impl Display>,
+    ) -> Self {
         let chosen = read.as_ref().ok();
         FlowsOutput {
             segment,
