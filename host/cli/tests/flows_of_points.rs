@@ -107,40 +107,31 @@ fn without_loss_flows_together_are_all_packets() {
     assert!(exact >= 8, "{exact}");
 }
 
+/// The flows of each quarter of a second, at points of a design.
+fn quarters(folder: &Folder, design: &str) -> BTreeMap<(u64, String), Value> {
+    let (frames, flows) = (frames(design, "250ms"), named(folder));
+    let read = [
+        "read", &frames, "--design", design, "--flows", &flows, "--by", "packets", "--count", "15", "--json",
+    ];
+    let mut found = BTreeMap::new();
+    for line in lines(&run(&read)).into_iter().filter(|line| line["event"] == "flows") {
+        for flow in line["flows"].as_array().unwrap() {
+            found.insert((line["interval"].as_u64().unwrap(), key(flow)), flow.clone());
+        }
+    }
+    found
+}
+
 #[test]
 fn intervals_of_flows_hold() {
     let folder = Folder::new();
-    let flows = named(&folder);
-    // What happened to each flow in each quarter of a second, by points whose cells nobody shares.
-    let truth = |rows| {
-        let mut found: BTreeMap<(u64, String), Value> = BTreeMap::new();
-        let design = design(&folder, rows, 1);
-        let frames = frames(&design, "250ms");
-        let read = [
-            "read", &frames, "--design", &design, "--flows", &flows, "--by", "packets", "--count", "15",
-            "--json",
-        ];
-        for line in lines(&run(&read)).into_iter().filter(|line| line["event"] == "flows") {
-            for flow in line["flows"].as_array().unwrap() {
-                found.insert((line["interval"].as_u64().unwrap(), key(flow)), flow.clone());
-            }
-        }
-        found
-    };
-    let exact = truth(1024);
-    let (mut missed, mut all, mut wide) = ([0.0; 3], 0.0, 0.0);
-    for seed in 1..=12 {
-        let design = design(&folder, 16, seed);
-        let frames = frames(&design, "250ms");
-        let read = [
-            "read", &frames, "--design", &design, "--flows", &flows, "--by", "packets", "--count", "15",
-            "--json",
-        ];
-        for line in lines(&run(&read)).into_iter().filter(|line| line["event"] == "flows") {
-            for flow in line["flows"].as_array().unwrap() {
-                let Some(truth) = exact.get(&(line["interval"].as_u64().unwrap(), key(flow))) else {
-                    continue;
-                };
+    // What happened to each flow, by points whose cells nobody shares.
+    let exact = quarters(&folder, &design(&folder, 1024, 1));
+    for (synopsis, rows) in [("lds", 16), ("colate", 128)] {
+        let (mut missed, mut all, mut wide, mut means) = ([0.0; 3], 0.0, 0.0, 0.0);
+        for seed in 1..=12 {
+            for (of, flow) in quarters(&folder, &design_of(synopsis, &folder, rows, seed)) {
+                let Some(truth) = exact.get(&of) else { continue };
                 all += 1.0;
                 for (missed, key) in missed.iter_mut().zip(["sent_ci95", "net_ci95"]) {
                     *missed += f64::from(u8::from(!is_inside(&flow[key], truth[key][1].as_f64().unwrap())));
@@ -151,16 +142,17 @@ fn intervals_of_flows_hold() {
                 if let (true, Some(mean), false) =
                     (is_exact, truth["mean_ns"].as_f64(), flow["mean_ns"].is_null())
                 {
+                    means += 1.0;
                     missed[2] += f64::from(u8::from(!is_inside(&flow["mean_ci95_ns"], mean)));
                 }
             }
         }
+        println!("{synopsis}: {missed:?} of {all}, {wide} wide, {means} means");
+        // Five standard deviations of four independent flows in each table.
+        let most = 0.05 + 5.0 * (0.05f64 * 0.95 / (12.0 * 12.0 * 4.0)).sqrt();
+        assert!(missed.iter().all(|missed| missed / all < most), "{missed:?} of {all}");
+        assert!(wide > 0.5 * all && means > 100.0, "the test is blind: {wide} of {all}, {means} means");
     }
-    println!("{missed:?} of {all}, {wide} wide");
-    // Five standard deviations of four independent flows in each table.
-    let most = 0.05 + 5.0 * (0.05f64 * 0.95 / (12.0 * 12.0 * 4.0)).sqrt();
-    assert!(missed.iter().all(|missed| missed / all < most), "{missed:?} of {all}");
-    assert!(wide > 0.5 * all, "the test is blind: {wide} of {all}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use deltaline_model::sketch::cell::Cell;
 use deltaline_model::sketch::lds::{FlowHash, LdsError};
 use deltaline_model::sketch::{flow_rows, flow_vector};
 use deltaline_model::wire::shape::Kind;
+use std::mem::discriminant;
 
 /// Why nothing is said of an interval's flows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,6 +88,8 @@ pub struct Chosen {
     pub seen: usize,
     /// Of these, how many have no mean; by jitter, no deviation.
     pub refused: usize,
+    /// Why most of these have none.
+    pub reason: Option<Reason>,
 }
 
 impl Chosen {
@@ -94,15 +97,20 @@ impl Chosen {
     fn of(mut flows: Vec<ReadFlow>, by: Worst, count: usize) -> Self {
         flows.retain(|read| read.reading.mean != Err(Reason::NothingReceived));
         let seen = flows.len();
-        let is_refused = |read: &ReadFlow| match by {
-            Worst::Jitter => read.deviation.is_err(),
-            _ => read.reading.mean.is_err(),
+        let reason_of = |read: &ReadFlow| match by {
+            Worst::Jitter => read.deviation.err(),
+            _ => read.reading.mean.err(),
         };
-        let refused = flows.iter().filter(|read| is_refused(read)).count();
-        flows.retain(|read| !matches!(by, Worst::Delay | Worst::Jitter) || !is_refused(read));
+        let reasons: Vec<Reason> = flows.iter().filter_map(reason_of).collect();
+        let refused = reasons.len();
+        let often = |reason: &&Reason| {
+            reasons.iter().filter(|other| discriminant(*other) == discriminant(*reason)).count()
+        };
+        let reason = reasons.iter().max_by_key(often).copied();
+        flows.retain(|read| !matches!(by, Worst::Delay | Worst::Jitter) || reason_of(read).is_none());
         flows.sort_by(|one, other| by.rank(other).total_cmp(&by.rank(one)));
         flows.truncate(count);
-        Chosen { by, flows, seen, refused }
+        Chosen { by, flows, seen, refused, reason }
     }
 
     /// How many intervals of mean and of deviation are given; where there is no mean, how many flows.
@@ -165,14 +173,18 @@ impl Asked {
         let ends = Ends::of_cells(&parameters, [&sender, &receiver], &sums)?;
         let tables = LdsPair::new(&ends.sender, &ends.receiver)?;
         let asked = self.flows.len();
+        let look_alike = tables.look_alike(self.flows.iter().map(|(_, hash)| *hash));
         let mut shown = [count.min(asked); 2];
         // How sure an answer is depends on how many are given, and how many can be given on how sure they are.
         loop {
             let read = self.flows.iter().filter_map(|&(flow, hash)| {
                 let mut reading = tables.read(hash, shown[0], asked)?;
                 let mut deviation = tables.deviation(hash, shown[1], asked);
+                if look_alike && deviation.is_ok() {
+                    deviation = Err(Reason::Alike);
+                }
                 if ends.are_uncertain(hash) {
-                    let is_of_damage = |reason| matches!(reason, Reason::NoUsableRow | Reason::OneCell);
+                    let is_of_damage = |reason| matches!(reason, Reason::NoUsableRow | Reason::Damaged);
                     let cause =
                         |reason: Reason| if is_of_damage(reason) { Reason::LongInterval } else { reason };
                     (reading.mean, deviation) = (reading.mean.map_err(cause), deviation.map_err(cause));

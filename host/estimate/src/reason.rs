@@ -245,6 +245,11 @@ pub enum Reason {
         "not identifiable: other flows' packets are in the flow's cells, or may be; design more columns (rows), or end intervals more often"
     )]
     Shared,
+    /// A flow lost packets, which damaged cells.
+    #[error(
+        "not identifiable: the flow lost packets, and those in its undamaged cells are a part whose deviation may be another"
+    )]
+    Damaged,
     /// All of a flow's cells have the same mean.
     #[error(
         "not identifiable: all of the flow's cells have the same mean delay, from which no spread can be told"

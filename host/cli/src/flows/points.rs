@@ -112,6 +112,8 @@ pub(crate) struct FlowsOutput {
     seen: Option<usize>,
     /// Of these, flows without a mean; by jitter, without a deviation.
     refused: Option<usize>,
+    /// Why most of these are.
+    refused_reason: Option<String>,
     #[serde(skip)]
     lacking: &'static str,
     flows: Vec<FlowOutput>,
@@ -189,6 +191,7 @@ impl FlowsOutput {
             asked,
             seen: chosen.map(|chosen| chosen.seen),
             refused: chosen.map(|chosen| chosen.refused),
+            refused_reason: chosen.and_then(|chosen| chosen.reason).map(|reason| reason.to_string()),
             lacking: if chosen.is_some_and(|chosen| chosen.by == Worst::Jitter) {
                 "deviation"
             } else {
@@ -201,7 +204,8 @@ impl FlowsOutput {
 
     /// A table for people.
     pub(crate) fn text(&self) -> String {
-        let FlowsOutput { segment, interval, asked, seen, refused, lacking, flows, reason } = self;
+        let FlowsOutput { segment, interval, asked, seen, refused, refused_reason, lacking, flows, reason } =
+            self;
         let at = format!("segment {segment}, interval {interval}");
         if let Some(reason) = reason {
             return format!("{at}: nothing is said of flows: {reason}\n");
@@ -241,8 +245,10 @@ impl FlowsOutput {
             ]);
         }
         let [seen, refused] = [seen, refused].map(|number| number.unwrap_or_default());
+        let mostly =
+            refused_reason.as_ref().map_or(String::new(), |reason| format!(", most because: {reason}"));
         format!(
-            "{at}: {shown} of {asked} flows, {seen} of which may have packets here, {refused} of these without a {lacking}\n{table}\n",
+            "{at}: {shown} of {asked} flows, {seen} of which may have packets here, {refused} of these without a {lacking}{mostly}\n{table}\n",
             shown = flows.len()
         )
     }

@@ -154,11 +154,57 @@ fn refusals() {
         table
     };
     // All take equally long; a single packet; all lost.
-    for (packets, received, reason) in
-        [(100, 100, Reason::NoSpread), (1, 1, Reason::OneCell), (100, 0, Reason::OneCell)]
-    {
+    for (packets, received, reason) in [
+        (100, 100, Reason::NoSpread),
+        (1, 1, Reason::OneCell),
+        (100, 0, Reason::Damaged),
+        (100, 99, Reason::Damaged),
+    ] {
         let tables = [table(0, packets), table(77, received)];
         let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
         assert_eq!(pair.deviation(5, 1, 1), Err(reason));
     }
+}
+
+/// Flows of 300 packets, each `copies` times, all with the same delay.
+fn copied(copies: u64, flows: u64, seed: u64) -> [Lds; 2] {
+    let mut random = StdRng::seed_from_u64(seed);
+    let parameters = LdsParameters { width: 4, ..LdsParameters::plain(4, 1024, seed) };
+    let mut ends = [(); 2].map(|()| Lds::new(parameters.clone()).unwrap());
+    for flow in 0..flows {
+        for _ in 0..300 / copies {
+            let (packet, delay) = (random.random(), random.random_range(100_000..200_000u64));
+            for nanoseconds in (0..copies).map(|copy| 1_000 * copy) {
+                let flow = flow.wrapping_mul(0x5851_f42d_4c95_7f2d);
+                let packet = FlowPacket { flow, packet, nanoseconds, octets: 0, weight: 1 };
+                ends[0].add(&packet);
+                ends[1].add(&FlowPacket { nanoseconds: nanoseconds + delay, ..packet });
+            }
+        }
+    }
+    ends
+}
+
+#[test]
+fn packets_that_look_alike_are_noticed() {
+    let mut noticed = vec![];
+    // Of all flows together, and one by one; one, two, eight or 75 copies of each packet.
+    for copies in [1, 2, 8, 75] {
+        let (mut together, mut alone) = (0.0, 0.0);
+        for seed in 0..100 {
+            let tables = copied(copies, 40, seed);
+            let pair = LdsPair::new(&tables[0], &tables[1]).unwrap();
+            let flows = || (0..40u64).map(|flow| flow.wrapping_mul(0x5851_f42d_4c95_7f2d));
+            together += f64::from(u8::from(pair.look_alike(flows())));
+            let is_alike = |flow: &u64| pair.deviation(*flow, 1, 1) == Err(Reason::Alike);
+            alone += flows().filter(is_alike).count() as f64;
+        }
+        println!("{copies} copies: {together} of 100 tables, {alone} of 4000 flows");
+        noticed.push([together, alone]);
+    }
+    // One in a hundred by chance, and five standard deviations.
+    assert!(noticed[0][0] <= 6.0 && noticed[0][1] <= 40.0 + 5.0 * 40f64.sqrt());
+    // Twice as large squares of 120 degrees of freedom are missed once in 300; all flows but one in eight are alone.
+    assert!(noticed[1][0] > 93.0 && noticed[2][0] == 100.0 && noticed[3][0] == 100.0);
+    assert!(noticed[2][1] > 2000.0 && noticed[3][1] > 3000.0);
 }
