@@ -238,7 +238,11 @@ const VECTOR_FAULTS: &[Fault] = &[
         "subvector_number = place_value[(32'ha)+:(6)];",
         "subvector_number = place_value[(32'h9)+:(6)];",
     ),
-    fault("a wrong step", "<= 32'h9e3779b9;", "<= 32'h9e3779b8;"),
+    fault(
+        "j's step taken away",
+        "sum_d = low_now_q + product_read_data;",
+        "sum_d = low_now_q - product_read_data;",
+    ),
     fault("the upper half of the packet behind", "q <= stage_5;", "q <= stage_4;"),
     fault("the lower half for the upper", "subvector_high = flow_1_q;", "subvector_high = flow_0_q;"),
     fault("no exclusive or", "second_value = first_mixed ^ high_then_q;", "second_value = first_mixed;"),
