@@ -33,6 +33,9 @@
 //! that of its last packet. Parameters: A = log2(counters), S = 72; the configuration's hash, seed and prefix length become
 //! constants, unless the length adapts.
 //!
+//! Cost of this stage with 1024 counters for ECP5 before placement (yosys): 6,179 LUT4, 3,790 flip-flops, 8 RAMs of 18 kbit. Waits are 1,000 of the
+//! flip-flops. Of a core: `cargo xtask report --configuration 10g-colate`.
+//!
 //! # Test plan
 //!
 //! `sim/cosim`: keys of flows of all sizes, one a cycle, and with pauses, sampled and not, of both IP versions, with fragments and protocols
