@@ -51,8 +51,8 @@ pub enum NoCells {
     },
     /// Its recording does not hold it.
     #[error(
-        "{} does not hold its control frames any more, or none with a right tag; look whether the recording was cut, or one in front of it removed, and whether the \
-         key is the one that signed it",
+        "{} does not hold it as it was read before: it is still written to, was cut, a recording in front of it was removed, or other keys signed it; ask again, \
+         and look for what is left of it",
         path.display()
     )]
     Missing {
