@@ -227,6 +227,8 @@ fn recordings_that_are_gone_or_damaged_are_named() {
     let [answered, removed] = ["answered", "removed"].map(|key| end[key].as_u64().unwrap());
     assert!((3..=4).contains(&removed) && (7..=8).contains(&answered), "{end}");
     assert!(gone.output.contains("lab-20260921T141320.000000Z.pcapng is not in the folder any more"));
+    assert_eq!(gone.output.matches("its numbers were stored when more").count(), 1);
+    assert_eq!(removed + answered, 11);
     let text = stored.query(&[]);
     text.told(5, &["--keep"]);
     assert!(text.output.contains(&format!("the recordings of {removed} are gone")), "{}", text.output);

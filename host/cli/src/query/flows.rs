@@ -13,10 +13,14 @@ use crate::report;
 use crate::show::json::Schema;
 use deltaline_collect::collector::Collector;
 use deltaline_collect::flows::Asked;
+use deltaline_estimate::quantity::SENT;
 use deltaline_store::{Filter, Folder, Kept, NoCells, Noticed, Table};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::ops::ControlFlow;
+
+/// Behind why an interval is void that has numbers in the store.
+const LACKS: &str = "; its numbers were stored when more of its control frames were in the folder, such as those in a recording that was removed";
 
 /// A line of the JSON output.
 #[derive(Serialize)]
@@ -104,15 +108,20 @@ impl Answer<'_> {
     fn take(&mut self, kept: Kept, bar: &ProgressBar) -> Result<bool, Failure> {
         let Kept { mut table, followed } = kept;
         table.have_all_columns();
+        let was_whole = table.rows.first().is_some_and(|row| table.number(row, &SENT.key()).is_some());
         let Some(row) = table.rows.first_mut() else { return Ok(true) };
         let Query { by, count, json, .. } = self.arguments;
         let (read, exit) = match &followed {
             Ok(followed) => {
                 // It was signed when it was stored; of its cells that is known now.
                 row.authenticated &= followed.interval.authenticated;
+                let exit = Exit::after_interval(&followed.evaluation);
+                // As where it began in a recording that was removed.
+                let lacks = followed.evaluation.result.is_err() && exit != Exit::Configuration && was_whole;
+                let rest = if lacks { LACKS } else { "" };
                 let worst = self.asked.worst(&followed.interval, (*by).into(), *count);
                 self.counts.refused += u64::from(worst.is_err());
-                (worst.map_err(|reason| reason.to_string()), Exit::after_interval(&followed.evaluation))
+                (worst.map_err(|reason| format!("{reason}{rest}")), exit)
             }
             Err(reason) => (Err(reason.to_string()), self.counts.miss(reason)),
         };
