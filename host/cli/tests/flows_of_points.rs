@@ -151,7 +151,7 @@ fn intervals_of_flows_hold() {
         // Five standard deviations of four independent flows in each table.
         let most = 0.05 + 5.0 * (0.05f64 * 0.95 / (12.0 * 12.0 * 4.0)).sqrt();
         assert!(missed.iter().all(|missed| missed / all < most), "{missed:?} of {all}");
-        assert!(wide > 0.5 * all && means > 100.0, "the test is blind: {wide} of {all}, {means} means");
+        assert!(wide > 0.5 * all && means > 30.0, "the test is blind: {wide} of {all}, {means} means");
     }
 }
 
