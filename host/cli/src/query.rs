@@ -57,7 +57,7 @@ pub(crate) struct Query {
     /// Combine intervals into periods of this length, aligned to 1970-01-01 UTC: 1h gives hours in UTC
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) every: Option<u64>,
-    /// Show of each interval the worst of the flows that this file names, as `read --flows` does; of points with the synopsis lds, and of
+    /// Show of each interval the worst of the flows that this file names, as `read --flows` does; of points with the synopsis lds or colate, and of
     /// which --design is given
     ///
     /// What is known of single flows is in recordings alone, which are read again for it: where `store --keep` has removed one, that is said in the

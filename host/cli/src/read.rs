@@ -90,7 +90,7 @@ pub(crate) struct Read {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) intervals: Option<u64>,
     /// Show in each interval the worst of the flows that this file names, as `deltaline flows top --json` writes them: of points whose
-    /// design has the synopsis lds, and of which --design is given
+    /// design has the synopsis lds or colate, and of which --design is given
     ///
     /// Flows are five-tuples, each direction one of its own: no file of `flows --joined` or `--fields`. The fewer are named, the surer is each answer;
     /// two hundred take some hundredths of a second an interval, two thousand up to a second.
