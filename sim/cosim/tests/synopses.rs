@@ -127,8 +127,7 @@ fn cores_with_a_vector() {
     let rabin = Settings { hash: HashKind::Rabin, seed: 3, segment: 0xdead_beef, ..Settings::default() };
     for (module, configuration) in [
         (Module::Core, flow_vector(1, Settings { mixing: true, adaptive: true, ..rabin })),
-        (Module::Core512, flow_vector(0, rabin)),
-        (Module::Core, flow_vector(0, Settings::default())),
+        (Module::Core512, flow_vector(0, Settings::default())),
     ] {
         let verilog = emit(&configuration, module, "deltaline").unwrap();
         let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
