@@ -611,7 +611,11 @@ const ABANDONED: Duration = Duration::from_secs(600);
 /// Whether any interval of one run was reported between two of another run that follow each other by their numbers. Runs of recorders that take turns are not so.
 /// Both are in order of time.
 fn lie_within(one: &[(i64, u32)], other: &[(i64, u32)]) -> bool {
-    one.iter().any(|(reported, _)| {
+    let Some(((first, _), (last, _))) = other.first().zip(other.last()) else { return false };
+    // Most runs of a month lie behind each other altogether.
+    let begin = one.partition_point(|(reported, _)| reported <= first);
+    let end = one.partition_point(|(reported, _)| reported <= last);
+    one.get(begin..end).unwrap_or_default().iter().any(|(reported, _)| {
         let behind = other.partition_point(|(then, _)| then < reported);
         let beside = behind.checked_sub(1).and_then(|before| other.get(before)).zip(other.get(behind));
         beside.is_some_and(|((_, before), (_, behind))| before.wrapping_add(1) == *behind)
