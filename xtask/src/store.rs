@@ -7,6 +7,7 @@
 //! the documents say. Times are printed, for both and from the page cache, and not judged.
 
 use crate::{Failure, acceptance, tools};
+use deltaline_collect::text::utc;
 use deltaline_store::{Filter, Folder, LeftOut, Row, Summing, Table};
 use deltaline_traffic::random::{Random, Seed};
 use std::fs;
@@ -49,7 +50,7 @@ pub(crate) fn check(rows: u64) -> Result<(), Failure> {
     for hour in 0..rows.div_ceil(HOUR) {
         let rows = HOUR.min(rows - hour * HOUR);
         folder.add(
-            &format!("north-{hour:04}"),
+            &recording(hour),
             0,
             table(hour, rows, &mut random),
             &Default::default(),
@@ -69,6 +70,12 @@ pub(crate) fn check(rows: u64) -> Result<(), Failure> {
     }
     println!("{rows} rows of {size:.1} bytes: DuckDB reads what was written");
     if size > MOST_BYTES { Err(format!("a row takes more than {MOST_BYTES} bytes").into()) } else { Ok(()) }
+}
+
+/// What `read --record north.pcapng --rotate 1h` calls an hour: all of them are one run.
+fn recording(hour: u64) -> String {
+    let moment = utc(1000 * (BEGINNING as u64 + hour * 3600 * SECOND as u64)).replace(['-', ':'], "");
+    format!("north-{}Z", moment.trim_end_matches("000Z"))
 }
 
 /// An hour of intervals.

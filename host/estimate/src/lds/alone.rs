@@ -65,7 +65,8 @@ pub(super) struct SameRows {
 }
 
 impl LdsPair<'_> {
-    /// The deviation of a flow's delays, of which `shown` flows are shown of the `asked` ones, as in [`LdsPair::read`].
+    /// The deviation of a flow's delays, of which `shown` flows are shown of the `asked` ones, as in [`LdsPair::read`]. A tracked flow
+    /// has no packets in these cells.
     ///
     /// # Errors
     ///
