@@ -1,8 +1,7 @@
 //! The emitted text: stable, plain, and fit for event-driven simulators.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
+use crate::common;
 use deltaline_design::{CellKind, CoreKind, Design, Refusal};
 use deltaline_hdl::byte;
 use deltaline_hdl::emit::design;

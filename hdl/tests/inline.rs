@@ -1,8 +1,7 @@
 //! The emitted text of insertion, at every width: stable, plain, and fit for event-driven simulators.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
+use crate::common;
 use deltaline_hdl::emit::reader::modules;
 use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_hdl::inline::{Width, emit};

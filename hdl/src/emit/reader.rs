@@ -5,7 +5,7 @@
 //!
 //! # Test plan
 //!
-//! Modules, ports and instances of a text that has all forms, below; `hdl/tests/package.rs`: every port of the default
+//! `hdl/tests/reader.rs`: modules, ports and instances of a text that has all forms. `hdl/tests/package.rs`: every port of the default
 //! design is found, with its width.
 
 /// A module of an emitted text.
@@ -101,44 +101,4 @@ pub fn port(line: &str) -> Option<Port<'_>> {
         None => (1, first),
     };
     Some(Port { name, width, is_input })
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-
-    const TEXT: &str = "module tap(clk,data,done);
-    // Module arguments
-    input wire  clk;
-    input wire  [3:0] data;
-    output reg  done;
-    tap_part part(
-        .clk(clk)
-    );
-endmodule // tap
-
-module tap_part #(parameter WIDTH = 1) (input wire clk);
-endmodule
-module cut(q);
-    output wire  [0:0] q;
-";
-
-    #[test]
-    fn modules_ports_and_instances() {
-        let modules = modules(TEXT);
-        let names: Vec<&str> = modules.iter().map(|module| module.name).collect();
-        assert_eq!(names, ["tap", "tap_part", "cut"]);
-        assert!(modules.iter().all(|module| TEXT[module.start..].starts_with(module.text)));
-        assert!(modules[0].text.ends_with("\nendmodule"));
-        let children: Vec<&str> = modules[0].children(&modules).iter().map(|child| child.name).collect();
-        assert_eq!(children, ["tap_part"]);
-        let found: Vec<(&str, &str, usize)> =
-            modules[0].ports().iter().map(|port| (port.direction(), port.name, port.width)).collect();
-        assert_eq!(found, [("input", "clk", 1), ("input", "data", 4), ("output", "done", 1)]);
-        assert_eq!(modules[2].ports(), [Port { name: "q", width: 1, is_input: false }]);
-        assert_eq!(super::modules("// module a\n"), []);
-        assert_eq!(ports(TEXT, "ta"), []);
-    }
 }
