@@ -24,7 +24,7 @@
 
 use crate::acceptance::run;
 use crate::{Failure, tools};
-use deltaline_cosim::checks::core::{check_texts, preloadable};
+use deltaline_cosim::checks::core::{check_preloadable, preloadable};
 use deltaline_cosim::error::CheckError;
 use deltaline_cosim::faults::{Outcome, outcome};
 use deltaline_cosim::hardware::TOP;
@@ -223,8 +223,7 @@ pub(crate) fn netlist(configuration: &Configuration, number: usize, seed: u32) -
     let verilog = preloadable(&emit(configuration, Module::Core, TOP)?)?;
     let mutated = Mutated::new(&verilog, number, seed)?;
     let check = || -> Result<u64, CheckError> {
-        let netlist = &mutated.netlist;
-        check_texts(&toolchain, configuration, netlist, netlist, FRAMES, 7)
+        check_preloadable(&toolchain, configuration, &mutated.netlist, FRAMES, 7)
     };
     check()?;
     let (mut caught, mut equivalent, mut missed) = (0, 0, vec![]);

@@ -89,10 +89,12 @@ pub fn check(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    check_texts(toolchain, configuration, verilog, &preloadable(verilog)?, count, seed)
+    // One model for all: without a case, the input `preload` changes nothing.
+    check_preloadable(toolchain, configuration, &preloadable(verilog)?, count, seed)
 }
 
-/// The same, with every case of delimiters in both roles and with both copies however long drains take.
+/// The same, the text as it is emitted but for preloaded counters, and with every case of delimiters in both roles and with both
+/// copies however long drains take.
 ///
 /// # Errors
 ///
@@ -108,20 +110,19 @@ pub fn check_whole(
     scenarios(toolchain, configuration, verilog, (count, seed), true)
 }
 
-/// The same with a text that has the input `preload`, as [`preloadable`] makes it; both may be one.
+/// The same as [`check`] with a text that has the input `preload` already, as [`preloadable`] makes it.
 ///
 /// # Errors
 ///
 /// As [`check`].
-pub fn check_texts(
+pub fn check_preloadable(
     toolchain: &Toolchain,
     configuration: &Configuration,
     verilog: &str,
-    preloadable: &str,
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    preloaded_counters(toolchain, configuration, preloadable)?;
+    preloaded_counters(toolchain, configuration, verilog)?;
     scenarios(toolchain, configuration, verilog, (count, seed), false)
 }
 

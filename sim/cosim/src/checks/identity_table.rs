@@ -1,7 +1,8 @@
 //! Tables that each packet is in together, drained one behind the other: an identity table, alone or beside an LDA's rows, and rows or a vector of
 //! flows. Packets in, cells of all tables out.
 
-use crate::bench::Bench;
+use super::lda::preloadable;
+use crate::bench::{Bench, with_preload};
 use crate::error::{CheckError, same};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::packet::flow::FlowKey;
@@ -147,11 +148,6 @@ const ROUNDS_OF_VECTOR: usize = 8;
 /// Cycles from an address to its cell.
 const DRAIN_LATENCY: usize = 4;
 
-/// What the memories start with in the emitted text, and what a check of long carries starts them with instead: every
-/// bit of every cell's count set.
-const ZERO: &str = "words[i] = 36'h0;";
-const FULL: &str = "words[i] = 36'hffff00000;";
-
 /// A packet: its key and its timestamp.
 type Packet = (Key, u64);
 
@@ -194,14 +190,12 @@ pub fn check(
     seed: u64,
 ) -> Result<u64, CheckError> {
     let mut random = StdRng::seed_from_u64(seed);
-    let full = verilog.replace(ZERO, FULL);
     let ldas = if is_vector(configuration) { 1 } else { TABLES + usize::from(has_rows(configuration)) };
-    let memories = 4 * ldas;
-    same(STAGE, 0, "memories that can be preloaded", &memories, &full.matches(FULL).count())?;
-    let mut preloaded = Tables::new(toolchain, configuration, &full, u32::MAX)?;
+    let verilog = preloadable(verilog, module(configuration), 4 * ldas)?;
+    let mut preloaded = with_preload(1, || Tables::new(toolchain, configuration, &verilog, u32::MAX))?;
     preloaded.long_carries(&mut random)?;
 
-    let mut tables = Tables::new(toolchain, configuration, verilog, 0)?;
+    let mut tables = Tables::new(toolchain, configuration, &verilog, 0)?;
     tables.directed(&mut random)?;
     while tables.packets < count {
         tables.random_interval(&mut random)?;
@@ -217,6 +211,16 @@ fn has_rows(configuration: &Configuration) -> bool {
 /// Whether there is one vector of flows.
 fn is_vector(configuration: &Configuration) -> bool {
     configuration.kind() == Kind::FLOW_VECTOR
+}
+
+/// The name of the stage's module.
+fn module(configuration: &Configuration) -> &'static str {
+    match configuration.kind() {
+        Kind::LDA_IDENTITY => "lda_identity",
+        Kind::FLOW_ROWS => "flow_rows",
+        Kind::FLOW_VECTOR => "flow_vector",
+        _ => "identity_table",
+    }
 }
 
 /// A copy whose counts all start with this one.
@@ -282,14 +286,8 @@ impl<'a> Tables<'a> {
         verilog: &str,
         start: u32,
     ) -> Result<Self, CheckError> {
-        let module = match configuration.kind() {
-            Kind::LDA_IDENTITY => "lda_identity",
-            Kind::FLOW_ROWS => "flow_rows",
-            Kind::FLOW_VECTOR => "flow_vector",
-            _ => "identity_table",
-        };
         // The memories keep their initial content: no write may come from registers that have not been reset yet.
-        let bench = Bench::zeroed(toolchain, module, verilog)?;
+        let bench = Bench::zeroed(toolchain, module(configuration), verilog)?;
         let mut tables = Tables {
             configuration,
             hash: LinearHash::new(configuration.hash(), configuration.seed()),

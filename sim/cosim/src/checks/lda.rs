@@ -1,7 +1,8 @@
 //! LDA: updates in, cells out when drained; with digests, if it has a port for them.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, with_preload};
 use crate::error::{CheckError, same};
+use crate::faults::{either, with_input};
 use deltaline_model::sketch::cell::{Cell, SUM_MASK};
 use deltaline_model::sketch::digest;
 use rand::rngs::StdRng;
@@ -63,12 +64,19 @@ pub fn check(
     seed: u64,
 ) -> Result<u64, CheckError> {
     let mut random = StdRng::seed_from_u64(seed);
-    let full = verilog.replace(ZERO, FULL);
-    same(STAGE, 0, "memories that can be preloaded", &4, &full.matches(FULL).count())?;
-    let mut preloaded = Memories::new(toolchain, &full, words, Cell { count: u32::MAX, ..Cell::default() })?;
+    let verilog = preloadable(verilog, "lda", 4)?;
+    let full = Cell { count: u32::MAX, ..Cell::default() };
+    let mut preloaded = with_preload(1, || Memories::new(toolchain, &verilog, words, full))?;
     preloaded.long_carries(&mut random)?;
 
-    Ok(preloaded.updates + updates(toolchain, verilog, words, count, seed)?)
+    Ok(preloaded.updates + updates(toolchain, &verilog, words, count, seed)?)
+}
+
+/// The text, whose so many memories start as its new input `preload` says: as emitted, or full with one.
+pub(super) fn preloadable(verilog: &str, top: &str, memories: usize) -> Result<String, CheckError> {
+    same(STAGE, 0, "memories that can be preloaded", &memories, &verilog.matches(ZERO).count())?;
+    let either = either(&format!("{top}.preload == 8'd1"), ZERO, FULL);
+    Ok(with_input(verilog, top, "preload").replace(ZERO, &either))
 }
 
 /// The directed sequences and random updates of [`check`], without those that need the emitted memories' content: for
