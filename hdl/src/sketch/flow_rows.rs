@@ -50,7 +50,7 @@ use crate::sketch::digest_sum::DigestSum;
 use crate::sketch::flow_key::FlowKey;
 use crate::sketch::mixing::MIXING;
 use crate::sketch::place::Place;
-use crate::sketch::rounds::Round;
+use crate::sketch::rounds::Rounds;
 use crate::sketch::sampler::{MASKS, PREFIX_BITS, Sampler};
 use crate::sketch::table::Table;
 use deltaline_model::configuration::Configuration;
@@ -247,23 +247,20 @@ pub struct Base<const R: usize> {
     pub y: Signal<In, Bits<16>>,
     pub column: Signal<Out, Bits<R>>,
 
-    round: [Round; ROUNDS],
-    constant: [Constant<Bits<16>>; ROUNDS],
+    rounds: Rounds<ROUNDS>,
     /// Bits below the base.
     below: Constant<Bits<6>>,
-    x_now: Signal<Local, Bits<16>>,
-    y_now: Signal<Local, Bits<16>>,
-    mixed: Signal<Local, Bits<32>>,
+    value: Signal<Local, Bits<32>>,
     shifted: Signal<Local, Bits<32>>,
 }
 
 impl<const R: usize> Base<R> {
     fn new(constants: [u16; ROUNDS]) -> Self {
         module! { Base {
-            constant: constants.map(|constant| Constant::new(u64::from(constant).into())),
+            rounds: Rounds::new(&constants),
             below: Constant::new((32 - R as u64).into()),
         }
-            clk rst x y column x_now y_now mixed shifted; each round
+            clk rst x y column value shifted
         }
     }
 }
@@ -271,19 +268,11 @@ impl<const R: usize> Base<R> {
 impl<const R: usize> Logic for Base<R> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.x_now.next = self.x.val();
-        self.y_now.next = self.y.val();
-        for i in 0..4 {
-            self.round[i].clk.next = self.clk.val();
-            self.round[i].rst.next = self.rst.val();
-            self.round[i].x.next = self.x_now.val();
-            self.round[i].y.next = self.y_now.val();
-            self.round[i].constant.next = self.constant[i].val();
-            self.x_now.next = self.round[i].x_after.val();
-            self.y_now.next = self.round[i].y_after.val();
-        }
-        self.mixed.next = bit_cast::<32, 16>(self.y_now.val()) | (bit_cast::<32, 16>(self.x_now.val()) << 16);
-        self.shifted.next = self.mixed.val() >> self.below.val();
+        self.value.next = bit_cast::<32, 16>(self.y.val()) | (bit_cast::<32, 16>(self.x.val()) << 16);
+        self.rounds.clk.next = self.clk.val();
+        self.rounds.rst.next = self.rst.val();
+        self.rounds.value.next = self.value.val();
+        self.shifted.next = self.rounds.mixed.val() >> self.below.val();
         self.column.next = self.shifted.val().get_bits::<R>(0);
     }
 }
