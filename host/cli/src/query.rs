@@ -8,8 +8,7 @@ mod flows;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::flows::By;
-use crate::flows::points;
+use crate::flows::points::WorstFlows;
 use crate::parse;
 use crate::progress::working;
 use crate::report::{self, duration, or_none};
@@ -34,7 +33,10 @@ Examples:
     deltaline query store --from 2026-01-01T00:00:00Z --to 2026-02-01T00:00:00Z --every 1h --json
 
   The five flows that were slowest for certain, of those that a file names, in each interval of a minute months ago:
-    deltaline query store --design lds.toml --flows flows.json --count 5 --from 2026-01-23T07:00:00Z --to 2026-01-23T07:01:00Z";
+    deltaline query store --design lds.toml --flows flows.json --count 5 --from 2026-01-23T07:00:00Z --to 2026-01-23T07:01:00Z
+
+What is known of single flows is in recordings alone, which are read again for it: where `store --keep` has removed one, that is said in the place of
+its intervals' flows, and the exit code is 5. With --json, flows come as an object a line, as of `read`.";
 
 /// Why flows have no periods.
 const EVERY_OF_FLOWS: &str = "--flows says what holds of single intervals, and --every adds intervals up: added up, a cell would hold more packets of other flows, and be lost \
@@ -57,19 +59,8 @@ pub(crate) struct Query {
     /// Combine intervals into periods of this length, aligned to 1970-01-01 UTC: 1h gives hours in UTC
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) every: Option<u64>,
-    /// Show of each interval the worst of the flows that this file names, as `read --flows` does; of points with the synopsis lds or colate, and of
-    /// which --design is given
-    ///
-    /// What is known of single flows is in recordings alone, which are read again for it: where `store --keep` has removed one, that is said in the
-    /// place of its intervals' flows, and the exit code is 5. With --json an object a line, as of `read`.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) flows: Option<PathBuf>,
-    /// How many of them are shown at most
-    #[arg(long, default_value_t = 20, value_parser = parse::count::<1>, value_name = "FLOWS", requires = "flows")]
-    pub(crate) count: usize,
-    /// What is greatest in the first flow, for certain
-    #[arg(long, value_enum, default_value_t = By::Delay, requires = "flows")]
-    pub(crate) by: By,
+    #[command(flatten)]
+    pub(crate) worst: WorstFlows,
     #[command(flatten)]
     pub(crate) believed: Believed,
     /// Write the result as JSON
@@ -94,11 +85,11 @@ impl Query {
 }
 
 pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
-    let Query { folder, every, flows, believed, json, .. } = arguments;
-    if flows.is_some() && every.is_some() {
+    let Query { folder, every, worst, believed, json, .. } = arguments;
+    if worst.file.is_some() && every.is_some() {
         return Err(Failure::new(Exit::Usage, EVERY_OF_FLOWS));
     }
-    let asked = flows.as_deref().map(|path| points::asked(path, believed.design())).transpose()?;
+    let asked = worst.asked(believed.design())?;
     let collectors = believed.collectors()?;
     let filter = arguments.filter();
     let opened = Folder::open(folder).map_err(|error| failure(folder, error))?;

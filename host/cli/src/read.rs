@@ -10,8 +10,7 @@
 use crate::allow::{Allow, LeftOut};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::flows::By;
-use crate::flows::points::{self, FlowsOutput};
+use crate::flows::points::{FlowsOutput, WorstFlows};
 use crate::identity::{error_at, no_answer, top_name};
 use crate::keys::{collector, mention_forgery};
 use crate::parse;
@@ -89,19 +88,8 @@ pub(crate) struct Read {
     /// Stop after so many intervals
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) intervals: Option<u64>,
-    /// Show in each interval the worst of the flows that this file names, as `deltaline flows top --json` writes them: of points whose
-    /// design has the synopsis lds or colate, and of which --design is given
-    ///
-    /// Flows are five-tuples, each direction one of its own: no file of `flows --joined` or `--fields`. The fewer are named, the surer is each answer;
-    /// two hundred take some hundredths of a second an interval, two thousand up to a second.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) flows: Option<PathBuf>,
-    /// How many of them are shown at most
-    #[arg(long, default_value_t = 20, value_parser = parse::count::<1>, value_name = "FLOWS")]
-    pub(crate) count: usize,
-    /// What is greatest in the first flow, for certain
-    #[arg(long, value_enum, default_value_t = By::Delay)]
-    pub(crate) by: By,
+    #[command(flatten)]
+    pub(crate) worst: WorstFlows,
     /// How long to wait for the first control frame of a live source
     #[arg(long, value_parser = parse::duration, value_name = "DURATION", default_value = "10s")]
     pub(crate) timeout: u64,
@@ -211,8 +199,7 @@ struct Counts {
 pub(crate) fn run(arguments: &Read) -> Result<Exit, Failure> {
     let collector = collector(arguments.design.as_deref(), arguments.key.as_deref())?;
     let collector = collector.allowing(arguments.allow.allowed());
-    let asked = arguments.flows.as_deref();
-    let asked = asked.map(|path| points::asked(path, arguments.design.as_deref())).transpose()?;
+    let asked = arguments.worst.asked(arguments.design.as_deref())?;
     let mut source = Source::open(&arguments.source)?;
     if let Some(path) = &arguments.record {
         record(&mut source, path, arguments.rotate.map(Duration::from_nanos))?;
@@ -466,9 +453,8 @@ impl Printer<'_> {
             }
         }
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
-        let Read { by, count, .. } = self.arguments;
         let flows = self.asked.as_ref().map(|asked| {
-            let worst = asked.worst(&followed.interval, (*by).into(), *count);
+            let worst = self.arguments.worst.of(asked, &followed.interval);
             FlowsOutput::of((figures.segment, figures.number), asked.count(), worst)
         });
         if self.arguments.json {

@@ -253,6 +253,7 @@ fn what_names_no_flow_is_refused() {
     let read = |flows: &str, more: &[&str]| run(&[&["read", &frames, "--flows", flows], more].concat());
     let at = |flows: &str| read(flows, &["--design", &design]);
     read(&flows, &[]).failed(2, &["--flows", "--design FILE"]);
+    assert_eq!(run(&["read", &frames, "--by", "loss"]).code, 2);
     read(&flows, &["--design", "10g"]).failed(4, &["--design 10g", "synopsis \"lds\""]);
     at(&folder.path("missing.json")).failed(3, &["missing.json", "cannot be read"]);
     at(&file("text.json", "10.0.0.1")).failed(3, &["text.json", "is no list of flows", "flows top --json"]);

@@ -7,14 +7,18 @@
 use crate::described;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::flows::By;
+use crate::parse;
 use crate::report::{self, duration, or_none};
+use clap::Args;
 use deltaline_collect::flows::{Asked, Chosen, NoFlows, ReadFlow, Worst};
+use deltaline_collect::pair::Interval;
 use deltaline_estimate::lds::{Bounds, FlowReading, HeldMean};
 use deltaline_model::packet::flow::{FLOW_BYTES, FlowKey, PROTOCOLS_WITH_PORTS};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most flows that are asked for.
 const MOST_ASKED: usize = 2000;
@@ -55,8 +59,38 @@ impl Named {
     }
 }
 
+/// Which flows of an interval are shown.
+#[derive(Debug, Args)]
+pub(crate) struct WorstFlows {
+    /// Show of each interval the worst of the flows that this file names, as `deltaline flows top --json` writes them: of points whose
+    /// design has the synopsis lds or colate, and of which --design is given
+    ///
+    /// Flows are five-tuples, each direction one of its own: no file of `flows --joined` or `--fields`. The fewer are named, the surer is each answer;
+    /// two hundred take some hundredths of a second an interval, two thousand up to a second.
+    #[arg(long = "flows", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// How many of them are shown at most
+    #[arg(long, default_value_t = 20, value_parser = parse::count::<1>, value_name = "FLOWS", requires = "file")]
+    count: usize,
+    /// What is greatest in the first flow, for certain
+    #[arg(long, value_enum, default_value_t = By::Delay, requires = "file")]
+    by: By,
+}
+
+impl WorstFlows {
+    /// The flows of the file, asked at the points of a design; none without a file.
+    pub(crate) fn asked(&self, design: Option<&str>) -> Result<Option<Asked>, Failure> {
+        self.file.as_deref().map(|path| asked(path, design)).transpose()
+    }
+
+    /// The worst of them in an interval.
+    pub(crate) fn of(&self, asked: &Asked, interval: &Interval) -> Result<Chosen, NoFlows> {
+        asked.worst(interval, self.by.into(), self.count)
+    }
+}
+
 /// The flows of a file, asked at the points of a design.
-pub(crate) fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
+fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
     let at = path.display();
     let Some(design) = design else {
         let message = "--flows: which cells are a flow's, the design says; give --design FILE";

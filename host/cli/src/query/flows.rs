@@ -110,7 +110,7 @@ impl Answer<'_> {
         table.have_all_columns();
         let was_whole = table.rows.first().is_some_and(|row| table.number(row, &SENT.key()).is_some());
         let Some(row) = table.rows.first_mut() else { return Ok(true) };
-        let Query { by, count, json, .. } = self.arguments;
+        let Query { worst, json, .. } = self.arguments;
         let (read, exit) = match &followed {
             Ok(followed) => {
                 // It was signed when it was stored; of its cells that is known now.
@@ -119,7 +119,7 @@ impl Answer<'_> {
                 // As where it began in a recording that was removed.
                 let lacks = followed.evaluation.result.is_err() && exit != Exit::Configuration && was_whole;
                 let rest = if lacks { LACKS } else { "" };
-                let worst = self.asked.worst(&followed.interval, (*by).into(), *count);
+                let worst = worst.of(self.asked, &followed.interval);
                 self.counts.refused += u64::from(worst.is_err());
                 (worst.map_err(|reason| format!("{reason}{rest}")), exit)
             }
