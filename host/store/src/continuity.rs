@@ -75,9 +75,13 @@ impl Continuity {
 
     /// Takes the next ones of a run, of each segment in order of time.
     pub(crate) fn take(&mut self, run: &str, intervals: impl IntoIterator<Item = Reported>) {
-        for Reported { segment, reported, interval } in intervals {
-            let place = Place::of([reported; 2], self.asked.as_ref());
-            self.known.entry((run.into(), segment)).or_default().take(interval, reported, place);
+        let intervals: Vec<Reported> = intervals.into_iter().collect();
+        for of_segment in intervals.chunk_by(|one, next| one.segment == next.segment) {
+            let Some(Reported { segment, .. }) = of_segment.first() else { continue };
+            let numbers = self.known.entry((run.into(), *segment)).or_default();
+            for Reported { reported, interval, .. } in of_segment {
+                numbers.take(*interval, *reported, Place::of([*reported; 2], self.asked.as_ref()));
+            }
         }
     }
 

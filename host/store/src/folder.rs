@@ -18,7 +18,8 @@ use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::Once;
+use std::sync::{Once, mpsc};
+use std::thread;
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -289,7 +290,7 @@ impl Folder {
         Ok(removed)
     }
 
-    /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names; in the place of those that cannot
+    /// Hands out the intervals that are asked for, closed or not, a recording's at a time (those of the next one are in memory, too), in order of their names; in the place of those that cannot
     /// be read, why. An interval that lies in recordings of several names, such as copies or those of two recorders, or comes again because somebody sends
     /// frames again, is handed out where it was reported first, be that in front of the time that is asked for; it returns what it knows of them. Of one run, the
     /// last million are known again.
@@ -387,18 +388,15 @@ impl Folder {
         // Of each run, the last file in front of the time that is asked for, which is read where there is one behind it; and whether one behind
         // that time has come.
         let mut around: BTreeMap<&str, (Option<Loaded>, bool)> = BTreeMap::new();
-        for (recording, Closed { path, .. }) in &self.tables {
+        self.each_closed(filter, |recording, path, loaded| {
             let run = parts(recording).0;
-            let mut loaded = match Loaded::of(path, filter) {
+            let mut loaded = match loaded {
                 Ok(loaded) => loaded,
-                Err(error) => {
-                    take(Err(error));
-                    continue;
-                }
+                Err(error) => return take(Err(error)),
             };
             let (place, left_out) = (loaded.place, loaded.left_out);
             let is_left_out = place == Place::Inside && !left_out.is_none();
-            noticed.left_out.extend(is_left_out.then(|| (path.clone(), left_out)));
+            noticed.left_out.extend(is_left_out.then(|| (path.to_path_buf(), left_out)));
             let (table, inside) = take_new(recording, path, std::mem::take(&mut loaded.table));
             let (before, is_behind) = around.entry(run).or_default();
             match place {
@@ -413,8 +411,8 @@ impl Folder {
                     }
                 }
             }
-            take(Ok((recording.clone(), table)));
-        }
+            take(Ok((recording.into(), table)));
+        });
         for recorded in open {
             let recorded = match recorded {
                 Ok(recorded) => recorded,
@@ -549,6 +547,23 @@ impl Folder {
         Ok(recorded)
     }
 
+    /// Hands over the files of numbers, in order of their names; each is read while what is done with the one before it goes on.
+    fn each_closed<'a>(
+        &'a self,
+        filter: &Filter,
+        mut take: impl FnMut(&'a str, &'a Path, Result<Loaded, StoreError>),
+    ) {
+        let (hand_over, loaded) = mpsc::sync_channel(0);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                self.tables.values().try_for_each(|closed| hand_over.send(Loaded::of(&closed.path, filter)))
+            });
+            for ((recording, closed), loaded) in self.tables.iter().zip(loaded) {
+                take(recording, &closed.path, loaded);
+            }
+        });
+    }
+
     /// Notes when what is asked for was first reported, in any run, and hands over why what was reported before cannot be read. What cannot be read at all is
     /// said by who reads it.
     fn first_reports<'a>(
@@ -559,11 +574,11 @@ impl Folder {
         mut failed: impl FnMut(StoreError),
     ) {
         let run = |stem: &str| parts(stem).0.to_string();
-        for (recording, Closed { path, .. }) in &self.tables {
-            if let Ok(Loaded { table, .. }) = Loaded::of(path, filter) {
+        self.each_closed(filter, |recording, _, loaded| {
+            if let Ok(Loaded { table, .. }) = loaded {
                 repetition.ask(&run(recording), &table.columns, table.rows.iter());
             }
-        }
+        });
         for Recorded { path, table, .. } in open.clone() {
             let asked = table.rows.iter().filter(|row| filter.takes(row));
             repetition.ask(&run(&stem(path)), &table.columns, asked);

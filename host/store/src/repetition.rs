@@ -8,10 +8,11 @@
 //!
 //! `tests/folder.rs`: copies, second recorders with clocks apart, and replays into a recording of another name, hours later; all of it, in times that lie side by side, and
 //! where the first report lies outside of the time that is asked for, of a run of its own, too; intervals without a mean; frames sent again within one recording.
+//! Here: a run's own intervals in any order, against a plain set.
 
 use crate::continuity::Reported;
 use crate::table::{CLOCK_DOUBTED, Row, Table};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -28,8 +29,41 @@ pub(crate) struct Repetition {
     first: HashMap<u64, Report>,
     /// The least and the greatest of their numbers.
     intervals: Option<[u32; 2]>,
-    /// The checks of the last intervals with a mean, and of those before: a run's own, which only its recorder can have twice.
-    own: [HashSet<u64>; 2],
+    /// The last intervals with a mean, and those before: a run's own, which only its recorder can have twice.
+    own: [Known; 2],
+}
+
+/// Intervals of runs. Nearly all come in the order of their numbers, and one with a number above all before it is new: it takes no search.
+#[derive(Default)]
+struct Known {
+    /// Of each run and segment, numbers that rise, and the intervals' checks.
+    rising: BTreeMap<(u64, u32), Vec<(u32, u64)>>,
+    /// The checks of all others, each with its run's.
+    others: HashSet<u64>,
+    /// How many there are.
+    intervals: usize,
+}
+
+impl Known {
+    fn holds(&self, run: u64, row: &Row, check: u64) -> bool {
+        let rising = self.rising.get(&(run, row.segment)).map_or(&[][..], Vec::as_slice);
+        let is_new = rising.last().is_none_or(|(last, _)| *last < row.interval);
+        let same = || {
+            let place = rising.binary_search_by_key(&row.interval, |(number, _)| *number).ok()?;
+            Some(rising.get(place)?.1 == check)
+        };
+        (!is_new && same() == Some(true)) || self.others.contains(&(check ^ run))
+    }
+
+    fn note(&mut self, run: u64, row: &Row, check: u64) {
+        let rising = self.rising.entry((run, row.segment)).or_default();
+        if rising.last().is_none_or(|(last, _)| *last < row.interval) {
+            rising.push((row.interval, check));
+        } else {
+            self.others.insert(check ^ run);
+        }
+        self.intervals += 1;
+    }
 }
 
 /// When an interval was reported, and a check of the name of the run that says so.
@@ -37,12 +71,6 @@ pub(crate) struct Repetition {
 struct Report {
     reported: i64,
     run: u64,
-}
-
-impl Report {
-    fn of(run: &str, row: &Row) -> Self {
-        Report { reported: row.reported, run: xxh3_64(run.as_bytes()) }
-    }
 }
 
 /// Intervals that are not handed out, as they were reported before.
@@ -56,9 +84,9 @@ pub(crate) struct Repeated {
 impl Repetition {
     /// Notes intervals of a run that are asked for.
     pub(crate) fn ask<'a>(&mut self, run: &str, columns: &[String], rows: impl Iterator<Item = &'a Row>) {
-        let checks = Checks::of(columns);
+        let (checks, run) = (Checks::of(columns), check_of(run));
         for row in rows {
-            let report = Report::of(run, row);
+            let report = Report { reported: row.reported, run };
             let first = self.first.entry(checks.of_row(row).own()).or_insert(report);
             *first = report.min(*first);
             let [least, greatest] = self.intervals.unwrap_or([row.interval; 2]);
@@ -73,11 +101,11 @@ impl Repetition {
 
     /// Notes intervals that are not asked for, if they are the same ones.
     pub(crate) fn note<'a>(&mut self, run: &str, columns: &[String], rows: impl Iterator<Item = &'a Row>) {
-        let checks = Checks::of(columns);
+        let (checks, run) = (Checks::of(columns), check_of(run));
         for row in rows {
             let check = checks.of_row(row);
             if check.near.iter().any(|near| self.first.contains_key(near)) {
-                let report = Report::of(run, row);
+                let report = Report { reported: row.reported, run };
                 let first = self.first.entry(check.own()).or_insert(report);
                 *first = report.min(*first);
             }
@@ -86,17 +114,17 @@ impl Repetition {
 
     /// Takes the intervals out of a run's table that were reported before, and says how many.
     pub(crate) fn take_out_of(&mut self, table: &mut Table, run: &str) -> Repeated {
-        let checks = Checks::of(&table.columns);
+        let (checks, run) = (Checks::of(&table.columns), check_of(run));
         let (before, mut of_run) = (table.rows.len(), vec![]);
         table.rows.retain(|row| {
-            let (check, report) = (checks.of_row(row), Report::of(run, row));
+            let (check, report) = (checks.of_row(row), Report { reported: row.reported, run });
             let firsts = check.near.iter().filter_map(|near| self.first.get(near));
             let mut earlier = firsts.filter(|first| **first < report);
             if earlier.clone().any(|first| first.run != report.run) {
                 return false;
             }
             let has_own = earlier.next().is_some();
-            if check.has_mean && (!self.is_first_of_run(check.own() ^ report.run) || has_own) {
+            if check.has_mean && (!self.is_first_of_run(run, row, check.own()) || has_own) {
                 of_run.push(Reported::from(row));
                 return false;
             }
@@ -107,16 +135,22 @@ impl Repetition {
     }
 
     /// Whether a run's own interval has not come before.
-    fn is_first_of_run(&mut self, check: u64) -> bool {
-        let [last, before] = &mut self.own;
-        if before.contains(&check) || !last.insert(check) {
+    fn is_first_of_run(&mut self, run: u64, row: &Row, check: u64) -> bool {
+        if self.own.iter().any(|known| known.holds(run, row, check)) {
             return false;
         }
-        if last.len() >= OWN {
+        let [last, before] = &mut self.own;
+        last.note(run, row, check);
+        if last.intervals >= OWN {
             *before = std::mem::take(last);
         }
         true
     }
+}
+
+/// A check of a run's name.
+fn check_of(run: &str) -> u64 {
+    xxh3_64(run.as_bytes())
 }
 
 /// What makes checks of a table's rows. Tables may have other columns, and in another order: each value's check is of its column's name, too. Whether its clocks are doubted
@@ -163,5 +197,28 @@ impl Checks {
             |step: i64| xxh3_64_with_seed(&(row.reported.div_euclid(APART) + step).to_le_bytes(), check);
         let near = if has_mean { [check; 3] } else { [-1, 0, 1].map(then) };
         Check { has_mean, near }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Numbers rise, start over, come late and come again, with the same contents and with others.
+        #[test]
+        fn intervals_of_a_run_are_known_again_in_any_order(
+            steps in prop::collection::vec((0..3_u32, -20..30_i64, 0..2_u64, 0..2_u64), 1..400),
+        ) {
+            let (mut repetition, mut seen, mut numbers) = (Repetition::default(), HashSet::new(), [0_u32; 3]);
+            for (segment, step, contents, run) in steps {
+                let last = &mut numbers[segment as usize];
+                *last = last.wrapping_add_signed(step as i32) % 200;
+                let row = Row { segment, interval: *last, reported: 0, authenticated: false, reason: None, numbers: vec![] };
+                let of_row = xxh3_64_with_seed(&(u64::from(segment) << 32 | u64::from(*last)).to_le_bytes(), contents);
+                prop_assert_eq!(repetition.is_first_of_run(run, &row, of_row), seen.insert((run, of_row)));
+            }
+        }
     }
 }

@@ -171,7 +171,8 @@ fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), Par
     Ok(())
 }
 
-/// Reads the rows that are asked for. Row groups that hold none are passed over.
+/// Reads the rows that are asked for, and the columns in which any row of the file has a number: most have none, as what is known of intervals differs
+/// by how they were measured. Row groups that hold none of the rows are passed over.
 ///
 /// # Errors
 ///
@@ -188,10 +189,14 @@ pub(crate) fn read_of(
     intervals: Option<&RangeInclusive<u32>>,
 ) -> Result<Table, ParquetError> {
     let (reader, names) = open(file)?;
-    let mut table = Table { columns: names[FIXED.len()..].to_vec(), rows: vec![] };
-    for (number, group) in reader.metadata().row_groups().iter().enumerate() {
+    let groups = reader.metadata().row_groups();
+    let has_numbers = |place: &usize| groups.iter().any(|group| may_have_numbers(group, *place));
+    let places: Vec<usize> = (FIXED.len()..names.len()).filter(has_numbers).collect();
+    let columns = places.iter().filter_map(|place| names.get(*place).cloned()).collect();
+    let mut table = Table { columns, rows: vec![] };
+    for (number, group) in groups.iter().enumerate() {
         if may_hold(group, filter) && intervals.is_none_or(|numbers| may_be_in(group, 1, numbers)) {
-            let rows = rows(reader.get_row_group(number)?.as_ref(), names.len())?;
+            let rows = rows(reader.get_row_group(number)?.as_ref(), &places)?;
             table.rows.extend(rows.into_iter().filter(|row| filter.takes(row)));
         }
     }
@@ -216,7 +221,7 @@ pub(crate) fn reported(file: Bytes, filter: &Filter) -> Result<Vec<Reported>, Pa
     let mut all = vec![];
     for (number, group) in reader.metadata().row_groups().iter().enumerate() {
         if may_hold(group, filter) {
-            let rows = rows(reader.get_row_group(number)?.as_ref(), FIXED.len())?;
+            let rows = rows(reader.get_row_group(number)?.as_ref(), &[])?;
             all.extend(rows.iter().filter(|row| filter.takes(row)).map(Reported::from));
         }
     }
@@ -294,6 +299,12 @@ fn may_hold(group: &RowGroupMetaData, filter: &Filter) -> bool {
     may_be_of && may_be_then
 }
 
+/// Whether any row of a group may have a number in the column at this place.
+fn may_have_numbers(group: &RowGroupMetaData, place: usize) -> bool {
+    let lacking = group.column(place).statistics().and_then(Statistics::null_count_opt);
+    lacking.is_none_or(|lacking| lacking != group.num_rows().cast_unsigned())
+}
+
 /// Whether the column at this place, of unsigned numbers, may have any of these.
 fn may_be_in(group: &RowGroupMetaData, place: usize, numbers: &RangeInclusive<u32>) -> bool {
     let Some(Statistics::Int32(values)) = group.column(place).statistics() else { return true };
@@ -303,7 +314,8 @@ fn may_be_in(group: &RowGroupMetaData, place: usize, numbers: &RangeInclusive<u3
         && greatest.is_none_or(|greatest| *numbers.start() <= greatest)
 }
 
-fn rows(group: &dyn RowGroupReader, columns: usize) -> Result<Vec<Row>, ParquetError> {
+/// The rows of a group, with their numbers of the columns at these places.
+fn rows(group: &dyn RowGroupReader, places: &[usize]) -> Result<Vec<Row>, ParquetError> {
     let count = usize::try_from(group.metadata().num_rows())?;
     let segments = all::<Int32Type>(group, 0, count)?;
     let intervals = all::<Int32Type>(group, 1, count)?;
@@ -320,11 +332,11 @@ fn rows(group: &dyn RowGroupReader, columns: usize) -> Result<Vec<Row>, ParquetE
         };
         let reason = reason.map(|text| String::from_utf8_lossy(text.data()).into_owned());
         let (segment, interval) = (segment.cast_unsigned(), interval.cast_unsigned());
-        let numbers = Vec::with_capacity(columns - FIXED.len());
+        let numbers = Vec::with_capacity(places.len());
         rows.push(Row { segment, interval, reported, authenticated, reason, numbers });
     }
-    for place in FIXED.len()..columns {
-        for (row, number) in rows.iter_mut().zip(all::<Int64Type>(group, place, count)?) {
+    for place in places {
+        for (row, number) in rows.iter_mut().zip(all::<Int64Type>(group, *place, count)?) {
             row.numbers.push(number);
         }
     }

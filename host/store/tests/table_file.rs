@@ -49,10 +49,11 @@ fn file(table: &Table) -> Bytes {
 
 #[test]
 fn tables_come_back() {
-    for rows in [0, 1, 9, 5000, GROUP + 1] {
+    for rows in [1, 9, 5000, GROUP + 1] {
         let table = table(rows, rows as u64);
         assert_eq!(read(file(&table), &Filter::default()).unwrap(), table);
     }
+    assert_eq!(read(file(&table(0, 0)), &Filter::default()).unwrap(), Table::default());
     let extreme = Table {
         columns: vec!["a".into(), "b_ns".into()],
         rows: vec![Row {
@@ -103,6 +104,27 @@ fn damaged_files_never_panic() {
     }
     println!("{refused} of 600 refused");
     assert!(refused >= 200);
+}
+
+/// Columns without any number are left out; one with a single number, in the last group of rows, is not, and is there whatever is asked for.
+#[test]
+fn columns_without_numbers_are_left_out() {
+    let whole = table(3 * GROUP, 1);
+    let mut sparse = whole.clone();
+    let columns = ["none", "sent", "one", "also_none"];
+    sparse.columns = columns.map(String::from).to_vec();
+    for row in &mut sparse.rows {
+        row.numbers = vec![None, row.numbers[0], None, None];
+    }
+    let last = sparse.rows.len() - 1;
+    sparse.rows[last].numbers[2] = Some(-7);
+    let file = file(&sparse);
+    for segment in [None, Some(0), Some(9)] {
+        let read = read(file.clone(), &Filter { segment, ..Filter::default() }).unwrap();
+        assert_eq!(read.columns, ["sent", "one"]);
+        let asked = sparse.rows.iter().filter(|row| segment.is_none_or(|only| only == row.segment));
+        assert!(read.rows.iter().map(|row| &row.numbers[..]).eq(asked.map(|row| &row.numbers[1..3])));
+    }
 }
 
 #[test]
