@@ -95,7 +95,7 @@ fn table(hour: u64, rows: u64, random: &mut Random) -> Table {
             reported: BEGINNING + second as i64 * SECOND + below(2000),
             authenticated: true,
             reason: (!is_known).then(|| "not identifiable: loss damaged every row".into()),
-            numbers: vec![
+            numbers: [
                 Some(sent),
                 Some(sent - lost),
                 Some(lost),
@@ -103,7 +103,9 @@ fn table(hour: u64, rows: u64, random: &mut Random) -> Table {
                 known(mean - error),
                 known(mean + error),
                 known(deviation),
-            ],
+            ]
+            .into_iter()
+            .collect(),
         }
     };
     Table { columns: columns.map(String::from).to_vec(), rows: (0..rows).map(row).collect() }

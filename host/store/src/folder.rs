@@ -556,7 +556,9 @@ impl Folder {
         let (hand_over, loaded) = mpsc::sync_channel(0);
         thread::scope(|scope| {
             scope.spawn(move || {
-                self.tables.values().try_for_each(|closed| hand_over.send(Loaded::of(&closed.path, filter)))
+                let mut closed = self.tables.values();
+                // Until nobody takes any more.
+                closed.all(|closed| hand_over.send(Loaded::of(&closed.path, filter)).is_ok())
             });
             for ((recording, closed), loaded) in self.tables.iter().zip(loaded) {
                 take(recording, &closed.path, loaded);

@@ -203,6 +203,7 @@ impl Checks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Numbers;
     use proptest::prelude::*;
 
     proptest! {
@@ -215,7 +216,7 @@ mod tests {
             for (segment, step, contents, run) in steps {
                 let last = &mut numbers[segment as usize];
                 *last = last.wrapping_add_signed(step as i32) % 200;
-                let row = Row { segment, interval: *last, reported: 0, authenticated: false, reason: None, numbers: vec![] };
+                let row = Row { segment, interval: *last, reported: 0, authenticated: false, reason: None, numbers: Numbers::new() };
                 let of_row = xxh3_64_with_seed(&(u64::from(segment) << 32 | u64::from(*last)).to_le_bytes(), contents);
                 prop_assert_eq!(repetition.is_first_of_run(run, &row, of_row), seen.insert((run, of_row)));
             }

@@ -72,10 +72,19 @@ impl Summing {
     /// Adds a table's intervals.
     pub fn add(&mut self, table: &Table) {
         let columns = Columns::of(table);
-        for row in &table.rows {
-            let start = row.reported.div_euclid(self.every).saturating_mul(self.every);
-            let sum = self.groups.entry((row.segment, start)).or_insert_with(|| Sum::new(row.segment, start));
-            sum.add(&columns, row);
+        let mut rows = table.rows.iter().peekable();
+        while let Some(first) = rows.next() {
+            let number = first.reported.div_euclid(self.every);
+            let [start, end] =
+                [number, number.saturating_add(1)].map(|number| number.saturating_mul(self.every));
+            let sum =
+                self.groups.entry((first.segment, start)).or_insert_with(|| Sum::new(first.segment, start));
+            sum.add(&columns, first);
+            // Those of one sum mostly come together.
+            let is_of_it = |row: &&Row| row.segment == first.segment && (start..end).contains(&row.reported);
+            while let Some(row) = rows.next_if(is_of_it) {
+                sum.add(&columns, row);
+            }
         }
     }
 

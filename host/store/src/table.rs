@@ -5,6 +5,7 @@ use deltaline_estimate::quantity::{
     BRACKET, DEVIATION, Definition, EXACT_DELAYS, GREATEST, LEAST, LOST, MEAN, MEDIAN, NET, Number, P90, P99,
     PAPER_DEVIATION, Quantity, RECEIVED, SAMPLES, SENT, SURPLUS,
 };
+use smallvec::{SmallVec, smallvec};
 use std::fmt;
 use std::ops::{Add, Range};
 
@@ -150,8 +151,11 @@ pub struct Row {
     /// Why numbers have no value, or are doubtful.
     pub reason: Option<String>,
     /// A number of each column: packets, or whole nanoseconds; 1 and 0 for yes and no. None without a value.
-    pub numbers: Vec<Option<i64>>,
+    pub numbers: Numbers,
 }
+
+/// Numbers of an interval; there are as many as its table has columns. Those that most intervals have lie in the row itself: a month has many millions.
+pub type Numbers = SmallVec<[Option<i64>; 8]>;
 
 /// Rows, and the names of their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -177,7 +181,7 @@ impl Table {
             reported,
             authenticated: interval.authenticated,
             reason: (!doubts.is_empty()).then(|| doubts.join("; ")),
-            numbers: vec![None; self.columns.len()],
+            numbers: smallvec![None; self.columns.len()],
         };
         let doubted = figures.clock_doubt.as_ref().map(|_| (CLOCK_DOUBTED.to_string(), 1));
         for (name, number) in figures.quantities().flat_map(numbers).chain(doubted) {
@@ -200,8 +204,12 @@ impl Table {
     /// Appends another table's rows.
     pub fn append(&mut self, other: Table) {
         let places: Vec<usize> = other.columns.into_iter().map(|name| self.column(name)).collect();
+        let are_the_same = places.len() == self.columns.len() && places.iter().copied().eq(0..places.len());
+        if are_the_same {
+            return self.rows.extend(other.rows);
+        }
         for mut row in other.rows {
-            let mut numbers = vec![None; self.columns.len()];
+            let mut numbers = smallvec![None; self.columns.len()];
             for (place, number) in places.iter().zip(row.numbers) {
                 numbers[*place] = number;
             }

@@ -15,7 +15,7 @@
 //! asks for one segment unpacks little else. Pages are compressed by Zstandard.
 
 use crate::continuity::{Place, Reported};
-use crate::table::{Filter, LeftOut, Row, Table};
+use crate::table::{Filter, LeftOut, Numbers, Row, Table};
 use bytes::Bytes;
 use deltaline_collect::collector::Passed;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -193,14 +193,20 @@ pub(crate) fn read_of(
     let has_numbers = |place: &usize| groups.iter().any(|group| may_have_numbers(group, *place));
     let places: Vec<usize> = (FIXED.len()..names.len()).filter(has_numbers).collect();
     let columns = places.iter().filter_map(|place| names.get(*place).cloned()).collect();
-    let mut table = Table { columns, rows: vec![] };
-    for (number, group) in groups.iter().enumerate() {
-        if may_hold(group, filter) && intervals.is_none_or(|numbers| may_be_in(group, 1, numbers)) {
-            let rows = rows(reader.get_row_group(number)?.as_ref(), &places)?;
-            table.rows.extend(rows.into_iter().filter(|row| filter.takes(row)));
+    let is_asked = |group: &RowGroupMetaData| {
+        may_hold(group, filter) && intervals.is_none_or(|numbers| may_be_in(group, 1, numbers))
+    };
+    let mut rows = vec![];
+    for (number, _) in groups.iter().enumerate().filter(|(_, group)| is_asked(group)) {
+        let before = rows.len();
+        read_rows(reader.get_row_group(number)?.as_ref(), &places, &mut rows)?;
+        // Mostly a group's rows are all asked for, and stay where they are.
+        if !rows.iter().skip(before).all(|row| filter.takes(row)) {
+            let read = rows.split_off(before);
+            rows.extend(read.into_iter().filter(|row| filter.takes(row)));
         }
     }
-    Ok(table)
+    Ok(Table { columns, rows })
 }
 
 /// Where the intervals of a file lie.
@@ -221,7 +227,8 @@ pub(crate) fn reported(file: Bytes, filter: &Filter) -> Result<Vec<Reported>, Pa
     let mut all = vec![];
     for (number, group) in reader.metadata().row_groups().iter().enumerate() {
         if may_hold(group, filter) {
-            let rows = rows(reader.get_row_group(number)?.as_ref(), &[])?;
+            let mut rows = vec![];
+            read_rows(reader.get_row_group(number)?.as_ref(), &[], &mut rows)?;
             all.extend(rows.iter().filter(|row| filter.takes(row)).map(Reported::from));
         }
     }
@@ -314,16 +321,17 @@ fn may_be_in(group: &RowGroupMetaData, place: usize, numbers: &RangeInclusive<u3
         && greatest.is_none_or(|greatest| *numbers.start() <= greatest)
 }
 
-/// The rows of a group, with their numbers of the columns at these places.
-fn rows(group: &dyn RowGroupReader, places: &[usize]) -> Result<Vec<Row>, ParquetError> {
+/// Appends the rows of a group, with their numbers of the columns at these places.
+fn read_rows(group: &dyn RowGroupReader, places: &[usize], rows: &mut Vec<Row>) -> Result<(), ParquetError> {
     let count = usize::try_from(group.metadata().num_rows())?;
     let segments = all::<Int32Type>(group, 0, count)?;
     let intervals = all::<Int32Type>(group, 1, count)?;
     let times = all::<Int64Type>(group, 2, count)?;
     let authenticated = all::<BoolType>(group, 3, count)?;
     let reasons = all::<ByteArrayType>(group, 4, count)?;
-    let mut rows = Vec::with_capacity(segments.len());
-    let fixed = segments.into_iter().zip(intervals).zip(times).zip(authenticated).zip(reasons);
+    let before = rows.len();
+    rows.reserve(count);
+    let fixed = segments.zip(intervals).zip(times).zip(authenticated).zip(reasons);
     for ((((segment, interval), reported), authenticated), reason) in fixed {
         let (Some(segment), Some(interval), Some(reported), Some(authenticated)) =
             (segment, interval, reported, authenticated)
@@ -332,15 +340,15 @@ fn rows(group: &dyn RowGroupReader, places: &[usize]) -> Result<Vec<Row>, Parque
         };
         let reason = reason.map(|text| String::from_utf8_lossy(text.data()).into_owned());
         let (segment, interval) = (segment.cast_unsigned(), interval.cast_unsigned());
-        let numbers = Vec::with_capacity(places.len());
+        let numbers = Numbers::with_capacity(places.len());
         rows.push(Row { segment, interval, reported, authenticated, reason, numbers });
     }
     for place in places {
-        for (row, number) in rows.iter_mut().zip(all::<Int64Type>(group, *place, count)?) {
+        for (row, number) in rows.iter_mut().skip(before).zip(all::<Int64Type>(group, *place, count)?) {
             row.numbers.push(number);
         }
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// A column's values, as many as there are rows.
@@ -348,7 +356,7 @@ fn all<T: DataType>(
     group: &dyn RowGroupReader,
     place: usize,
     count: usize,
-) -> Result<Vec<Option<T::T>>, ParquetError> {
+) -> Result<impl Iterator<Item = Option<T::T>>, ParquetError> {
     let reader: ColumnReader = group.get_column_reader(place)?;
     let is_optional = group.metadata().column(place).column_descr().max_def_level() > 0;
     let mut reader = T::get_column_reader(reader)
@@ -359,10 +367,10 @@ fn all<T: DataType>(
         return Err(ParquetError::General(format!("column {place} has {records} of {count} rows")));
     }
     if !is_optional {
-        return Ok(values.into_iter().map(Some).collect());
+        levels.resize(count, 1);
     }
     let mut values = values.into_iter();
-    Ok(levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect())
+    Ok(levels.into_iter().map(move |level| if level > 0 { values.next() } else { None }))
 }
 
 #[cfg(test)]
@@ -379,7 +387,7 @@ mod tests {
             reported: 3,
             authenticated: false,
             reason: None,
-            numbers: vec![Some(4)],
+            numbers: [Some(4)].into_iter().collect(),
         };
         let table = Table { columns: vec!["sent".into()], rows: vec![row; GROUP + 1] };
         for group in [GROUP, GROUP + 1] {

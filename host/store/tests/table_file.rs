@@ -26,14 +26,16 @@ fn table(rows: usize, seed: u64) -> Table {
             reported: 1_790_000_000_000_000 + (number / 10) as i64 * 1_000_000 + rng.random_range(0..1000),
             authenticated: segment > 3,
             reason: (!is_known).then(|| "loss damaged every row".into()),
-            numbers: vec![
+            numbers: [
                 Some(sent),
                 Some(sent - lost),
                 Some(lost),
                 known(mean),
                 known(mean - error),
                 known(mean + error),
-            ],
+            ]
+            .into_iter()
+            .collect(),
         }
     };
     let mut table = Table { columns: columns.to_vec(), rows: (0..rows).map(row).collect() };
@@ -62,7 +64,7 @@ fn tables_come_back() {
             reported: i64::MAX,
             authenticated: true,
             reason: Some("\"ä\n\u{1b}".into()),
-            numbers: vec![Some(i64::MIN), None],
+            numbers: [Some(i64::MIN), Some(i64::MAX)].into_iter().collect(),
         }],
     };
     assert_eq!(read(file(&extreme), &Filter::default()).unwrap(), extreme);
@@ -114,7 +116,7 @@ fn columns_without_numbers_are_left_out() {
     let columns = ["none", "sent", "one", "also_none"];
     sparse.columns = columns.map(String::from).to_vec();
     for row in &mut sparse.rows {
-        row.numbers = vec![None, row.numbers[0], None, None];
+        row.numbers = [None, row.numbers[0], None, None].into_iter().collect();
     }
     let last = sparse.rows.len() - 1;
     sparse.rows[last].numbers[2] = Some(-7);
@@ -135,7 +137,7 @@ fn sums_are_those_of_packets_and_leave_nothing_out() {
         reported,
         authenticated: false,
         reason: None,
-        numbers: numbers.to_vec(),
+        numbers: numbers.into_iter().collect(),
     };
     let columns = table(0, 0).columns;
     let known = |sent, lost, mean| {
