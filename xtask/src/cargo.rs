@@ -1,8 +1,9 @@
 //! The tasks that are calls of cargo.
 
 use crate::{Failure, tools};
+use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the operator's program is built without, and checks are run with.
@@ -10,7 +11,7 @@ const FEATURES: &str = "deltaline/hardware,deltaline/lab";
 
 /// Runs cargo in the workspace; its exit code is checked.
 fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), Failure> {
-    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     eprintln!("==> cargo {}", arguments.join(" "));
     let root = tools::workspace()?;
     let status =
@@ -59,14 +60,17 @@ pub(crate) fn test() -> Result<(), Failure> {
     )
 }
 
-/// The operator's program as it is shipped.
-pub(crate) fn build_program() -> Result<(), Failure> {
-    cargo(&[&["build", "--release", "--locked"], &PROGRAM[..]].concat(), &[])
+/// Builds the operator's program, with more than it is shipped with if need be, and says where it is: beside this one.
+pub(crate) fn build_program(more: &[&str]) -> Result<PathBuf, Failure> {
+    cargo(&[&["build", "--release", "--locked"], &PROGRAM[..], more].concat(), &[])?;
+    Ok(env::current_exe()?.with_file_name(PROGRAM[1]))
 }
 
 /// The operator's program. This one, which is built already, is there for the features that its manifest names: all that is
 /// below the operator's program is then that of the tests.
 const PROGRAM: [&str; 4] = ["--package", "deltaline", "--package", "xtask"];
+/// What the demo needs besides.
+const WITH_HARDWARE: [&str; 2] = ["--features", "deltaline/hardware"];
 
 /// Tests in the sources, of all packages that do not need a simulator for them.
 pub(crate) fn unit_tests() -> Result<(), Failure> {
@@ -95,31 +99,25 @@ pub(crate) fn demo() -> Result<(), Failure> {
     let capture = |name: &str| captures.join(name).to_string_lossy().into_owned();
     let (sender, receiver) = (capture("t1-sender.pcap.zst"), capture("t1-receiver.pcap.zst"));
     let (frames, plot) = (file("control-frames.pcapng"), file("delay.svg"));
-    cargo(
-        &[
-            "run",
-            "--release",
-            "--locked",
-            "--package",
-            "deltaline",
-            "--features",
-            "hardware",
-            "--",
-            "measure",
-            &sender,
-            &receiver,
-            "--through",
-            "hardware",
-            "--interval",
-            "250ms",
-            "--truth",
-            "--frames",
-            &frames,
-            "--plot",
-            &plot,
-        ],
-        &[],
-    )?;
+    let mut program = Command::new(build_program(&WITH_HARDWARE)?);
+    program.args([
+        "measure",
+        &sender,
+        &receiver,
+        "--through",
+        "hardware",
+        "--interval",
+        "250ms",
+        "--truth",
+        "--frames",
+        &frames,
+        "--plot",
+        &plot,
+    ]);
+    let status = program.current_dir(tools::workspace()?).status()?;
+    if !status.success() {
+        return Err(format!("{}: {status}", program.get_program().display()).into());
+    }
     println!("plot            {plot}\ncontrol frames  {frames}");
     Ok(())
 }
@@ -131,7 +129,7 @@ mod tests {
 
     /// Crates with the features they are compiled with, where `selection` is built.
     fn compiled(selection: &[&str]) -> BTreeSet<String> {
-        let mut command = Command::new(std::env::var("CARGO").unwrap());
+        let mut command = Command::new(env::var("CARGO").unwrap());
         command.args(["tree", "--locked", "--prefix", "none", "--format", "{p} {f}"]).args(selection);
         let output = command.current_dir(tools::workspace().unwrap()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -142,7 +140,7 @@ mod tests {
     #[test]
     fn programs_are_built_with_the_features_of_the_tests() {
         let tests = compiled(&["--workspace", "--features", FEATURES, "--edges", "normal,build,dev"]);
-        for programs in [&PROGRAM[..], &PROGRAM[2..]] {
+        for programs in [&PROGRAM[..], &PROGRAM[2..], &[&PROGRAM[..], &WITH_HARDWARE].concat()] {
             let missing: Vec<String> = compiled(&[programs, &["--edges", "normal,build"]].concat())
                 .into_iter()
                 // The operator's program itself has none of the features that tests have.

@@ -49,11 +49,11 @@ const SHELLS: [(&str, &str); 3] = [
 /// Builds the package into `out/package`, and checks it.
 pub(crate) fn run() -> Result<(), Failure> {
     let workspace = tools::workspace()?;
-    cargo::build_program()?;
+    let program = cargo::build_program(&[])?;
     let folder = workspace.join("out/package");
     fs::create_dir_all(&folder)?;
     let root = TempDir::new_in(&folder)?;
-    fill(root.path(), &workspace)?;
+    fill(root.path(), &workspace, &program)?;
     let package = pack(root.path(), &workspace, &folder)?;
     check(&package)?;
     println!("{}", package.display());
@@ -61,9 +61,8 @@ pub(crate) fn run() -> Result<(), Failure> {
 }
 
 /// Puts everything in its place below `root`.
-fn fill(root: &Path, workspace: &Path) -> Result<(), Failure> {
+fn fill(root: &Path, workspace: &Path, built: &Path) -> Result<(), Failure> {
     let program = root.join("usr/bin").join(NAME);
-    let built = workspace.join("target/release").join(NAME);
     put(&program, &fs::read(built)?, 0o755)?;
     told(Command::new("strip").arg(&program))?;
 
