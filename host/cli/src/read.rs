@@ -454,7 +454,7 @@ impl Printer<'_> {
         }
         interval_remarks(std::slice::from_ref(evaluation)).iter().for_each(|remark| self.say(remark));
         let flows = self.asked.as_ref().map(|asked| {
-            let worst = self.arguments.worst.of(asked, &followed.interval);
+            let worst = self.arguments.worst.of(asked, followed);
             FlowsOutput::of((figures.segment, figures.number), asked.count(), worst)
         });
         if self.arguments.json {

@@ -39,6 +39,8 @@ pub(crate) struct Believed {
     design: Option<String>,
     /// Take intervals whose control frames were all signed: with a key of this file in recordings that are not closed yet, and in closed ones with one
     /// that `store` was given
+    ///
+    /// Files of closed recordings are not signed themselves: who may write into the folder can forge them.
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 }
@@ -155,8 +157,8 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
     work.passed_over.iter().for_each(|path| report::say(&passed_over(path)));
     for distrusted in &output.distrusted {
         report::say(&format!(
-            "{distrusted}: none of its control frames has a right tag: it is not closed, and is kept; name the file with the key that signed them with --key, \
-             close recordings of points without a key without --key, or move it out of the folder if it is forged"
+            "{distrusted}: none of its control frames has a right tag, or they are older than what their points had reported: it is not closed, and is kept; \
+             name the file with the key that signed them with --key, close recordings of points without a key without --key, or move it out of the folder if it is forged"
         ));
     }
     if !work.left_out.is_none() {
@@ -190,8 +192,8 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
 /// What is to be said of what is no recording any more.
 pub(crate) fn passed_over(path: &Path) -> String {
     format!(
-        "{}: is passed over, as its name does not end in .pcapng: what it may have recorded is in no number; give it that ending, also if it is compressed, or move it out \
-         of the folder",
+        "{}: is passed over, as its name does not end in .pcapng, or is no UTF-8: what it may have recorded is in no number; give it such a name, also if it is compressed, or \
+         move it out of the folder",
         path.display()
     )
 }

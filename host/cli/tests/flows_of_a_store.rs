@@ -347,3 +347,37 @@ fn what_no_store_says_of_flows_is_refused() {
         assert_eq!(lines(&asked.output).pop().unwrap()["refused"], 12);
     }
 }
+
+/// A control frame that says that its point saw so many packets, with the check word that belongs to it.
+fn with_packets(packet: &Packet, packets: u64) -> Packet {
+    let mut packet = packet.clone();
+    let end = packet.data.len() - 8;
+    packet.data[56..64].copy_from_slice(&packets.to_be_bytes());
+    let word = |at: usize| u64::from_be_bytes(packet.data[at..at + 8].try_into().unwrap());
+    let first = word(8) & 0xffff_ffff;
+    let check = (16..end).step_by(8).fold(first, |sum, at| sum.rotate_left(1) ^ word(at));
+    packet.data[end..].copy_from_slice(&check.to_be_bytes());
+    packet
+}
+
+/// Points whose totals are not those of their cells: their cells may be anything.
+#[test]
+fn contradictory_intervals_have_no_flows() {
+    let stored = Stored::new();
+    let forged: Vec<Packet> =
+        stored.packets.iter().map(|packet| with_packets(packet, (1 << 48) - 1)).collect();
+    let whole = stored.folder.frames("forged.pcapng", &forged);
+    let folder = stored.folder.path("forged");
+    fs::create_dir(&folder).unwrap();
+    stored.folder.frames("forged/forged.pcapng", &forged);
+    for command in ["read", "query"] {
+        let source = if command == "read" { &whole } else { &folder };
+        let asked = run(&[&[command, source.as_str(), "--json"][..], &stored.about()].concat());
+        assert_eq!(asked.code, 5, "{asked:?}");
+        let all = lines(&asked.output);
+        let flows = of(&all, "flows");
+        assert!(flows.len() >= 3, "{asked:?}");
+        let is_void = |line: &Value| line["reason"].as_str().is_some_and(|reason| reason.contains("void"));
+        assert!(flows.iter().all(|line| is_void(line) && line["flows"] == json!([])), "{asked:?}");
+    }
+}

@@ -122,6 +122,32 @@ fn quarters(folder: &Folder, design: &str) -> BTreeMap<(u64, String), Value> {
     found
 }
 
+/// A list of joined flows names each by its lower end, whichever way its packets went.
+#[test]
+fn both_directions_of_joined_flows_are_asked() {
+    let folder = Folder::new();
+    let design = design(&folder, 1024, 3);
+    let frames = frames(&design, "1s");
+    let mut flow = run(&["flows", "top", "--count", "1", "--json", SENDER, RECEIVER]).json()[0].clone();
+    let expected = key(&flow);
+    for (one, other) in [("source", "destination"), ("source_port", "destination_port")] {
+        (flow[one], flow[other]) = (flow[other].clone(), flow[one].clone());
+    }
+    for joined in [false, true] {
+        flow["joined"] = json!(joined);
+        let path = folder.path("joined.json");
+        fs::write(&path, json!([flow]).to_string()).unwrap();
+        let read =
+            run(&["read", &frames, "--design", &design, "--flows", &path, "--by", "packets", "--json"]);
+        let all: Vec<Value> = lines(&read).into_iter().filter(|line| line["event"] == "flows").collect();
+        assert!(all.iter().all(|line| line["asked"] == 1 + u64::from(joined)), "{all:?}");
+        let shown = all.iter().flat_map(|line| line["flows"].as_array().unwrap());
+        assert_eq!(shown.filter(|flow| key(flow) == expected).count() > 0, joined);
+    }
+    let list = run(&["flows", "list", "--joined", "--json", SENDER, RECEIVER]);
+    assert!(list.json().as_array().unwrap().iter().all(|flow| flow["joined"] == true));
+}
+
 #[test]
 fn intervals_of_flows_hold() {
     let folder = Folder::new();
@@ -260,7 +286,7 @@ fn what_names_no_flow_is_refused() {
     at(&file("empty.json", "[]")).failed(3, &["empty.json", "names no flow"]);
     let flow = |source: &str, port: &str| {
         format!(
-            "{{\"source\":\"{source}\",\"destination\":\"10.2.0.1\",\"source_port\":{port},\"protocol\":17}}"
+            "{{\"source\":\"{source}\",\"destination\":\"10.2.0.1\",\"source_port\":{port},\"destination_port\":{port},\"protocol\":17}}"
         )
     };
     at(&file("mixed.json", &format!("[{}]", flow("2001:db8::1", "1"))))
@@ -268,6 +294,8 @@ fn what_names_no_flow_is_refused() {
     at(&file("net.json", &format!("[{}]", flow("10.1.0.0/16", "1"))))
         .failed(3, &["net.json", "without --fields"]);
     at(&file("port.json", &format!("[{}]", flow("10.1.0.1", "70000")))).failed(3, &["port.json"]);
+    let lame = flow("10.1.0.1", "1").replace("\"destination_port\":1,", "");
+    at(&file("lame.json", &format!("[{lame}]"))).failed(3, &["flow 0", "one of its two ports"]);
     let many: Vec<String> = (0..2001).map(|port| flow("10.1.0.1", &port.to_string())).collect();
     let many = file("many.json", &format!("[{}]", many.join(",")));
     at(&many).failed(10, &["2001 flows", "at most 2000"]);

@@ -24,7 +24,8 @@ pub(crate) struct Recorded {
     pub(crate) left_out: LeftOut,
     /// Whether nothing more can come of its intervals, going by what was recorded behind it.
     pub(crate) is_settled: bool,
-    /// Whether it has control frames, and none with a right tag, where they must be signed: it is not known what it holds.
+    /// Whether it has control frames, and none with a right tag, where they must be signed; or no interval, and such as seem to be sent again:
+    /// it is not known what it holds, and what segments have come to before may be forged.
     pub(crate) is_unauthentic: bool,
     /// Why it could not be read to its end.
     pub(crate) damage: Option<String>,
@@ -106,7 +107,9 @@ pub(crate) fn read(
         });
         let next = beginnings.iter().find(|next| next.place > place);
         let is_settled = next.is_some_and(|next| next.elapsed.saturating_add(SETTLED) <= elapsed);
-        let is_unauthentic = part.left_out.unauthentic > 0 && part.taken == 0;
+        let LeftOut { unauthentic, replayed, .. } = part.left_out;
+        let is_unauthentic =
+            (unauthentic > 0 && part.taken == 0) || (replayed > 0 && part.table.rows.is_empty());
         Recorded {
             path: path.clone(),
             length,

@@ -156,27 +156,26 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let failed = |reason| StoreError::Io { path: path.into(), reason };
         let mut runs: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
-        let (mut tables, mut outdated) = (BTreeMap::<String, Closed>::new(), BTreeMap::new());
+        let mut files: BTreeMap<String, Vec<Closed>> = BTreeMap::new();
         let mut passed_over = vec![];
         for entry in fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             let stem = stem(&file);
             match file.extension().and_then(|ending| ending.to_str()) {
-                Some("pcapng") => {
+                // What tells recordings apart is text.
+                Some("pcapng") if file.to_str().is_some() => {
                     let (run, moment, number) = parts(&stem);
                     runs.entry(run.into()).or_default().push((moment.into(), number, file));
                 }
                 Some("parquet") => {
                     let (recording, _, length) = named(&stem);
-                    let closed = Closed { path: file, length };
-                    // Two of one recording are there if the program was ended before it removed the outdated one.
-                    let older = match tables.get(recording) {
-                        Some(known) if known.length >= length => Some(closed),
-                        _ => tables.insert(recording.into(), closed),
-                    };
-                    outdated.extend(older.map(|older| (recording.to_string(), older.path)));
+                    files.entry(recording.into()).or_default().push(Closed { path: file, length });
                 }
-                _ if stem.contains(".pcapng") => passed_over.push(file),
+                _ if stem.contains(".pcapng")
+                    || file.extension().is_some_and(|ending| ending == "pcapng") =>
+                {
+                    passed_over.push(file);
+                }
                 _ => {}
             }
         }
@@ -184,20 +183,25 @@ impl Folder {
             files.sort();
             files.into_iter().map(|(.., file)| file).collect()
         });
-        let mut folder = Folder { path: path.into(), runs: runs.collect(), tables, outdated, passed_over };
-        folder.passed_over.sort();
-        for recording in folder.runs.concat() {
-            let stem = stem(&recording);
-            let length = length(&recording)?;
-            if let Some(closed) = folder.tables.remove(&stem) {
-                if length > closed.length {
-                    folder.outdated.insert(stem, closed.path);
-                } else {
-                    folder.tables.insert(stem, closed);
-                }
+        let runs: Vec<Vec<PathBuf>> = runs.collect();
+        let (mut tables, mut outdated, mut lengths) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for recording in runs.iter().flatten() {
+            lengths.insert(stem(recording), length(recording)?);
+        }
+        for (recording, mut files) in files {
+            let length = lengths.get(&recording);
+            // Two of one recording are there if the program was ended before it removed the outdated one. Of the recording as it is now, if it is there.
+            files.sort_by_key(|closed| (Some(&closed.length) == length, closed.length));
+            let Some(newest) = files.pop() else { continue };
+            outdated.extend(files.into_iter().map(|older| (recording.clone(), older.path)));
+            if length.is_some_and(|length| *length > newest.length) {
+                outdated.insert(recording, newest.path);
+            } else {
+                tables.insert(recording, newest);
             }
         }
-        Ok(folder)
+        passed_over.sort();
+        Ok(Folder { path: path.into(), runs, tables, outdated, passed_over })
     }
 
     /// Writes the numbers of recordings that are closed: those behind which two minutes more were recorded, or all of them; but not those in which no

@@ -38,6 +38,8 @@ use std::sync::Arc;
 pub const GROUP: usize = 1 << 16;
 /// A group of so many rows ends with its segment.
 const ENOUGH: usize = 1024;
+/// Bytes of a reason at most.
+const MOST_OF_REASON: usize = 4096;
 /// Columns that every file begins with.
 const FIXED: [&str; 5] = ["segment", "interval", "reported", "authenticated", "reason"];
 
@@ -338,6 +340,10 @@ fn read_rows(group: &dyn RowGroupReader, places: &[usize], rows: &mut Vec<Row>) 
         else {
             return Err(ParquetError::General("an interval without segment, number or time".into()));
         };
+        // Many rows can share one text in a file, and in memory they do not.
+        if reason.as_ref().is_some_and(|text| text.len() > MOST_OF_REASON) {
+            return Err(ParquetError::General(format!("a reason of more than {MOST_OF_REASON} bytes")));
+        }
         let reason = reason.map(|text| String::from_utf8_lossy(text.data()).into_owned());
         let (segment, interval) = (segment.cast_unsigned(), interval.cast_unsigned());
         let numbers = Numbers::with_capacity(places.len());

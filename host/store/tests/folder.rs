@@ -818,3 +818,57 @@ fn what_is_no_recording_any_more_is_named() {
     assert_eq!(noticed.passed_over, std::slice::from_ref(&compressed));
     assert_eq!(opened.close(true, Collector::default).unwrap().passed_over, [compressed]);
 }
+
+/// Recordings are told apart by names as text: of two whose names are the same there, the one would stand for the other.
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text_are_passed_over() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = TempDir::new().unwrap();
+    let names =
+        [b"n\xfe.pcapng", b"n\xff.pcapng"].map(|name| folder.path().join(std::ffi::OsStr::from_bytes(name)));
+    names.iter().for_each(|path| fs::write(path, recording(&frames(10))).unwrap());
+    fs::write(name(folder.path(), 0), recording(&frames(10))).unwrap();
+    let mut opened = Folder::open(folder.path()).unwrap();
+    let work = opened.close(true, Collector::default).unwrap();
+    assert_eq!((work.passed_over, work.closed), (names.to_vec(), vec![name(folder.path(), 0)]));
+    assert!(removed(&opened, 0).is_empty());
+}
+
+/// A file of numbers whose name says that its recording was longer than it is, beside the genuine one.
+#[test]
+fn the_file_of_a_recording_as_it_is_counts() {
+    let folder = TempDir::new().unwrap();
+    fs::write(name(folder.path(), 0), recording(&frames(30))).unwrap();
+    Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
+    let expected = named(&everything(folder.path()));
+    let mut forged = vec![];
+    table_file::write(Table::default(), &BTreeMap::new(), LeftOut::default(), &mut forged).unwrap();
+    let recording = name(folder.path(), 0).file_stem().unwrap().to_string_lossy().into_owned();
+    let check = xxh3_64_with_seed(&forged, xxh3_64(recording.as_bytes()));
+    fs::write(folder.path().join(format!("{recording}.{check:016x}-99999999.parquet")), forged).unwrap();
+    assert_eq!(named(&everything(folder.path())), expected);
+    assert_eq!(expected.len(), 30);
+}
+
+/// What segments have come to is not signed: whoever forges it can have all that follows look like frames that were sent again.
+#[test]
+fn recordings_of_replays_alone_are_neither_closed_nor_removed() {
+    let key = Key::new(NonZeroU16::MIN, [7; 16]);
+    let mut keys = Keys::default();
+    assert!(keys.add(key.clone()));
+    let collector = || Collector::default().authenticated_by(keys.clone());
+    let signed = frames_of(1, 60, Some(key));
+    let folder = TempDir::new().unwrap();
+    // As if what the first one's file says had been forged.
+    fs::write(name(folder.path(), 0), recording(&signed)).unwrap();
+    Folder::open(folder.path()).unwrap().close(true, collector).unwrap();
+    fs::rename(name(folder.path(), 0), name(folder.path(), 1)).unwrap();
+    fs::write(name(folder.path(), 2), recording(&signed[..1])).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    let mut opened = Folder::open(folder.path()).unwrap();
+    let work = opened.close(true, collector).unwrap();
+    let names = [1, 2].map(|number| name(folder.path(), number));
+    assert_eq!((work.closed, work.distrusted), (vec![], names.to_vec()));
+    assert!(work.left_out.replayed as usize > signed.len() && removed(&opened, 5).is_empty());
+}

@@ -12,7 +12,7 @@ use crate::parse;
 use crate::report::{self, duration, or_none};
 use clap::Args;
 use deltaline_collect::flows::{Asked, Chosen, NoFlows, ReadFlow, Worst};
-use deltaline_collect::pair::Interval;
+use deltaline_collect::follower::Followed;
 use deltaline_estimate::lds::{Bounds, FlowReading, HeldMean};
 use deltaline_model::packet::flow::{FLOW_BYTES, FlowKey, PROTOCOLS_WITH_PORTS};
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,23 @@ struct Named {
     #[serde(default)]
     destination_port: Option<u16>,
     protocol: u8,
+    /// Whether both directions are meant.
+    #[serde(default)]
+    joined: bool,
 }
 
 impl Named {
+    /// The other direction, where it is meant, too.
+    fn swapped(&self) -> Option<Self> {
+        self.joined.then_some(Named {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+            ..*self
+        })
+    }
+
     /// The flow's key; none where its ends are of different versions of IP.
     fn key(&self) -> Option<FlowKey> {
         let mut bytes = [0; FLOW_BYTES];
@@ -65,8 +79,8 @@ pub(crate) struct WorstFlows {
     /// Show of each interval the worst of the flows that this file names, as `deltaline flows top --json` writes them: of points whose
     /// design has the synopsis lds or colate, and of which --design is given
     ///
-    /// Flows are five-tuples, each direction one of its own: no file of `flows --joined` or `--fields`. The fewer are named, the surer is each answer;
-    /// two hundred take some hundredths of a second an interval, two thousand up to a second.
+    /// Flows are five-tuples, each direction one of its own: of a file of `flows --joined` both are asked, and one of `--fields` is none. The fewer are named,
+    /// the surer is each answer; two hundred take some hundredths of a second an interval, two thousand up to a second.
     #[arg(long = "flows", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// How many of them are shown at most
@@ -83,9 +97,12 @@ impl WorstFlows {
         self.file.as_deref().map(|path| asked(path, design)).transpose()
     }
 
-    /// The worst of them in an interval.
-    pub(crate) fn of(&self, asked: &Asked, interval: &Interval) -> Result<Chosen, NoFlows> {
-        asked.worst(interval, self.by.into(), self.count)
+    /// The worst of them in an interval; none where that has no estimate, whose cells may be anything.
+    pub(crate) fn of(&self, asked: &Asked, followed: &Followed) -> Result<Chosen, NoFlows> {
+        if let Err(reason) = &followed.evaluation.result {
+            return Err(reason.clone().into());
+        }
+        asked.worst(&followed.interval, self.by.into(), self.count)
     }
 }
 
@@ -106,6 +123,9 @@ fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
     let (mut keys, mut without_ports) = (vec![], 0);
     for (place, flow) in flows.iter().enumerate() {
         let Named { source, destination, .. } = flow;
+        if flow.source_port.is_some() != flow.destination_port.is_some() {
+            return Err(bad(format!("flow {place}: has one of its two ports; {form}")));
+        }
         let key = flow.key().ok_or_else(|| {
             bad(format!(
                 "flow {place}: {source} and {destination} are addresses of different versions of IP; {form}"
@@ -113,7 +133,7 @@ fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
         })?;
         without_ports +=
             usize::from(PROTOCOLS_WITH_PORTS.contains(&flow.protocol) && flow.source_port.is_none());
-        keys.push(key);
+        keys.extend([Some(key), flow.swapped().and_then(|other| other.key())].into_iter().flatten());
     }
     if keys.is_empty() {
         return Err(bad(format!("names no flow; {form}")));

@@ -119,7 +119,7 @@ impl Answer<'_> {
                 // As where it began in a recording that was removed.
                 let lacks = followed.evaluation.result.is_err() && exit != Exit::Configuration && was_whole;
                 let rest = if lacks { LACKS } else { "" };
-                let worst = worst.of(self.asked, &followed.interval);
+                let worst = worst.of(self.asked, followed);
                 self.counts.refused += u64::from(worst.is_err());
                 (worst.map_err(|reason| format!("{reason}{rest}")), exit)
             }
@@ -129,6 +129,8 @@ impl Answer<'_> {
         self.counts.answered += u64::from(read.is_ok());
         self.told.exit = Exit::gravest([self.told.exit, exit]);
         let reported = moment(row.reported);
+        let doubt = followed.as_ref().ok().and_then(|followed| followed.figures.figures.clock_doubt.as_ref());
+        let doubt = doubt.filter(|_| read.is_ok()).map(|doubt| format!("{doubt}\n")).unwrap_or_default();
         let flows = FlowsOutput::of((row.segment, row.interval), self.asked.count(), read);
         let Table { rows, columns } = &table;
         bar.suspend(|| match (*json, rows.first()) {
@@ -136,7 +138,7 @@ impl Answer<'_> {
                 Ok(self.line(&Line::Interval(Interval { row, columns }))?
                     && self.line(&Line::Flows(&flows))?)
             }
-            _ => report::print_part(&format!("{reported}, {}", flows.text())),
+            _ => report::print_part(&format!("{reported}, {}{doubt}", flows.text())),
         })
     }
 

@@ -44,7 +44,7 @@ use crate::mean::Range;
 use crate::reason::Reason;
 use deltaline_model::sketch::lds::Lds;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Flows that do not exist, at least.
 const FLOWS: usize = 3999;
@@ -52,6 +52,8 @@ const FLOWS: usize = 3999;
 const FLOWS_ASKED: usize = 40;
 /// As many times as many are looked for in order to find these, where cells are damaged.
 const TRIED: usize = 20;
+/// Of so many combinations of parts their readings are kept: flows of many cells that lost packets have nearly all another one.
+const KEPT: usize = 64;
 
 /// Most cells of a flow in a row that are told apart; of more, some stand together.
 const PARTS: usize = 64;
@@ -136,6 +138,10 @@ impl Whole<Vec<f64>> {
 pub(super) struct Absent {
     /// Of so many rows in which these parts are usable, and so many flows.
     usable: Mutex<BTreeMap<(usize, u64, usize), Arc<Readings>>>,
+    /// Whether both ends' cells are usable, one by one.
+    cells: OnceLock<Vec<bool>>,
+    /// The usable parts of as many flows as were needed, one after the other; of each, in the rows that count every packet.
+    parts: Mutex<Vec<u64>>,
     /// Of all rows that count every packet, and so many flows.
     whole: Mutex<BTreeMap<usize, Arc<Whole<Vec<f64>>>>>,
     /// Of so many flows.
@@ -262,20 +268,51 @@ impl LdsPair<'_> {
         })
     }
 
+    /// The usable parts of a flow's cells in each of the rows that count every packet.
+    fn usable_parts(&self, flow: u64) -> impl Iterator<Item = u64> {
+        let cells = self.absent.cells.get_or_init(|| {
+            let ends = self.sender.cells().iter().zip(self.receiver.cells());
+            ends.map(|(sent, received)| sent.delay_sum(received).is_some()).collect()
+        });
+        let rows = self.sender.parameters().prefixes.iter().enumerate();
+        let (parts, width) = (self.parts(), self.sender.parameters().width);
+        rows.filter(|(_, prefix)| **prefix == 0).map(move |(row, _)| {
+            let damaged = self.sender.cells_of(flow, row).enumerate();
+            let damaged = damaged.filter(|(_, at)| !cells.get(*at).is_some_and(|is_usable| *is_usable));
+            let damaged = damaged.fold(0, |all, (offset, _)| all | 1 << (offset * parts / width));
+            (u64::MAX >> (PARTS - parts)) & !damaged
+        })
+    }
+
     /// What so many flows that do not exist read in these parts, in the emptiest of `rows` rows.
     fn absent(&self, rows: usize, parts: u64, flows: usize) -> Arc<Readings> {
-        let read = |flow| {
-            let usable = self.readings(flow).filter(|row| row.usable() & parts == parts);
-            let readings: Vec<Reading> = usable.take(rows).map(|row| row.sum(parts)).collect();
-            emptiest(readings.iter().copied()).filter(|_| readings.len() == rows)
-        };
         let mut known = self.absent.usable.lock().unwrap_or_else(PoisonError::into_inner);
-        let readings = known.entry((rows, parts, flows)).or_insert_with(|| {
-            let mut all: Readings = absent_flows(TRIED * flows).filter_map(read).take(flows).collect();
-            all.sort_unstable_by(|one, other| one.packets.total_cmp(&other.packets));
-            Arc::new(all)
-        });
-        Arc::clone(readings)
+        if let Some(readings) = known.get(&(rows, parts, flows)) {
+            return Arc::clone(readings);
+        }
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        let all_rows = self.sender.parameters().prefixes.iter().filter(|prefix| **prefix == 0).count();
+        let mut usable = self.absent.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = |(number, flow)| {
+            if usable.len() <= number * all_rows {
+                usable.extend(self.usable_parts(flow));
+            }
+            let of_flow = usable.get(number * all_rows..)?.iter().take(all_rows);
+            let has_parts = |usable: &u64| usable & parts == parts;
+            if of_flow.filter(|usable| has_parts(usable)).take(rows).count() < rows {
+                return None;
+            }
+            let readings = self.readings(flow).filter(|row| has_parts(&row.usable()));
+            emptiest(readings.take(rows).map(|row| row.sum(parts)))
+        };
+        let mut all: Readings =
+            absent_flows(TRIED * flows).enumerate().filter_map(read).take(flows).collect();
+        all.sort_unstable_by(|one, other| one.packets.total_cmp(&other.packets));
+        let readings = Arc::new(all);
+        known.insert((rows, parts, flows), Arc::clone(&readings));
+        readings
     }
 
     /// What so many flows that do not exist read in all rows that count every packet.
