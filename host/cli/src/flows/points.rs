@@ -80,7 +80,8 @@ pub(crate) struct WorstFlows {
     /// design has the synopsis lds or colate, and of which --design is given
     ///
     /// Flows are five-tuples, each direction one of its own: of a file of `flows --joined` both are asked, and one of `--fields` is none. The fewer are named,
-    /// the surer is each answer; two hundred take some hundredths of a second an interval, two thousand up to a second.
+    /// the surer is each answer; two hundred take some hundredths of a second an interval, two thousand up to a second; with colate,
+    /// where packets were lost, some seconds.
     #[arg(long = "flows", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// How many of them are shown at most
