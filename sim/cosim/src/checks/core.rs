@@ -28,7 +28,7 @@ enum Core {}
 impl Kind for Core {
     const STAGE: &'static str = "core";
     const LONGEST: u64 = 600;
-    const FEW_CELLS: usize = 32;
+    const FEW_CELLS: usize = 512;
 }
 
 const STAGE: &str = Core::STAGE;

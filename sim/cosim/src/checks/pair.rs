@@ -33,7 +33,7 @@ pub(crate) trait Kind {
     const STAGE: &'static str;
     /// Most frames of an interval of random traffic.
     const LONGEST: u64;
-    /// Most cells whose drains are short.
+    /// Most cells that are drained in less than two thousand cycles.
     const FEW_CELLS: usize;
 }
 
