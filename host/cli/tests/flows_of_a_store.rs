@@ -12,6 +12,7 @@
 use crate::common::reading::{lines, of};
 use crate::common::{Folder, RECEIVER, Run, SENDER, packets, run};
 use crate::flows_of_points::{design, frames, named};
+use crate::keys::forge;
 use deltaline_capture::Packet;
 use serde_json::{Value, json};
 use std::fs;
@@ -57,6 +58,16 @@ impl Stored {
             self.folder.frames(&part_of(recorder, part), here);
             rest = behind;
         }
+    }
+
+    /// A store of its own with one recording, in whose control frames these bytes are at this place, and check words are right.
+    fn forged(&self, at: usize, bytes: &[u8]) -> String {
+        let mut forged = self.packets.clone();
+        forged
+            .iter_mut()
+            .for_each(|frame| forge(frame, |frame| frame[at..][..bytes.len()].copy_from_slice(bytes)));
+        fs::create_dir(self.folder.path("forged")).unwrap();
+        self.folder.frames("forged/forged.pcapng", &forged)
     }
 
     /// What belongs to every question.
@@ -348,28 +359,12 @@ fn what_no_store_says_of_flows_is_refused() {
     }
 }
 
-/// A control frame that says that its point saw so many packets, with the check word that belongs to it.
-fn with_packets(packet: &Packet, packets: u64) -> Packet {
-    let mut packet = packet.clone();
-    let end = packet.data.len() - 8;
-    packet.data[56..64].copy_from_slice(&packets.to_be_bytes());
-    let word = |at: usize| u64::from_be_bytes(packet.data[at..at + 8].try_into().unwrap());
-    let first = word(8) & 0xffff_ffff;
-    let check = (16..end).step_by(8).fold(first, |sum, at| sum.rotate_left(1) ^ word(at));
-    packet.data[end..].copy_from_slice(&check.to_be_bytes());
-    packet
-}
-
 /// Points whose totals are not those of their cells: their cells may be anything.
 #[test]
 fn contradictory_intervals_have_no_flows() {
     let stored = Stored::new();
-    let forged: Vec<Packet> =
-        stored.packets.iter().map(|packet| with_packets(packet, (1 << 48) - 1)).collect();
-    let whole = stored.folder.frames("forged.pcapng", &forged);
+    let whole = stored.forged(56, &((1_u64 << 48) - 1).to_be_bytes());
     let folder = stored.folder.path("forged");
-    fs::create_dir(&folder).unwrap();
-    stored.folder.frames("forged/forged.pcapng", &forged);
     for command in ["read", "query"] {
         let source = if command == "read" { &whole } else { &folder };
         let asked = run(&[&[command, source.as_str(), "--json"][..], &stored.about()].concat());
@@ -380,4 +375,15 @@ fn contradictory_intervals_have_no_flows() {
         let is_void = |line: &Value| line["reason"].as_str().is_some_and(|reason| reason.contains("void"));
         assert!(flows.iter().all(|line| is_void(line) && line["flows"] == json!([])), "{asked:?}");
     }
+}
+
+/// The flag of a clock that was not locked: delays are shown, and the doubt of them in text as in JSON.
+#[test]
+fn doubts_of_clocks_are_said_beside_flows() {
+    let stored = Stored::new();
+    stored.forged(52, &(1_u16 << 2).to_be_bytes());
+    let folder = stored.folder.path("forged");
+    let text = run(&[&["query", folder.as_str()][..], &stored.about()].concat()).output;
+    assert!(text.matches("not locked").count() >= 3, "{text}");
+    assert_eq!(stored.query(&[]).output.matches("not locked").count(), 0);
 }

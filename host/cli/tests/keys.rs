@@ -74,7 +74,7 @@ fn means(run: &Run) -> Vec<(Option<f64>, bool)> {
 const RIGHT: (Option<f64>, bool) = (Some(2_000.0), true);
 
 /// Gives a frame a right check word again: by its definition, not by the library.
-fn forge(frame: &mut Packet, change: impl FnOnce(&mut [u8])) {
+pub(crate) fn forge(frame: &mut Packet, change: impl FnOnce(&mut [u8])) {
     let bytes = &mut frame.data;
     let end = bytes.len() - 8;
     change(&mut bytes[..end]);

@@ -8,7 +8,8 @@
 //! `host/cli/tests/flows_of_points.rs`: the shipped captures through measurement points, against exact matching.
 
 use crate::evaluation::{Unusable, distrust, sums};
-use crate::pair::{Interval, Rows};
+use crate::follower::Followed;
+use crate::pair::Rows;
 use deltaline_estimate::Reason;
 use deltaline_estimate::lds::ends::Ends;
 use deltaline_estimate::lds::{FlowReading, HeldDeviation, LdsPair, LdsPairError};
@@ -152,8 +153,12 @@ impl Asked {
     /// # Errors
     ///
     /// [`NoFlows`].
-    pub fn worst(&self, interval: &Interval, by: Worst, count: usize) -> Result<Chosen, NoFlows> {
-        let pair = interval.pair().map_err(Unusable::from)?;
+    pub fn worst(&self, followed: &Followed, by: Worst, count: usize) -> Result<Chosen, NoFlows> {
+        // Where totals and cells contradict each other, cells may be anything.
+        if let Err(reason) = &followed.evaluation.result {
+            return Err(reason.clone().into());
+        }
+        let pair = followed.interval.pair().map_err(Unusable::from)?;
         let shape = &pair.sender.shape;
         if *shape != self.configuration.shape() {
             return Err(NoFlows::Kind);

@@ -39,17 +39,6 @@ struct Named {
 }
 
 impl Named {
-    /// The other direction, where it is meant, too.
-    fn swapped(&self) -> Option<Self> {
-        self.joined.then_some(Named {
-            source: self.destination,
-            destination: self.source,
-            source_port: self.destination_port,
-            destination_port: self.source_port,
-            ..*self
-        })
-    }
-
     /// The flow's key; none where its ends are of different versions of IP.
     fn key(&self) -> Option<FlowKey> {
         let mut bytes = [0; FLOW_BYTES];
@@ -98,12 +87,9 @@ impl WorstFlows {
         self.file.as_deref().map(|path| asked(path, design)).transpose()
     }
 
-    /// The worst of them in an interval; none where that has no estimate, whose cells may be anything.
+    /// The worst of them in an interval.
     pub(crate) fn of(&self, asked: &Asked, followed: &Followed) -> Result<Chosen, NoFlows> {
-        if let Err(reason) = &followed.evaluation.result {
-            return Err(reason.clone().into());
-        }
-        asked.worst(&followed.interval, self.by.into(), self.count)
+        asked.worst(followed, self.by.into(), self.count)
     }
 }
 
@@ -134,7 +120,8 @@ fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
         })?;
         without_ports +=
             usize::from(PROTOCOLS_WITH_PORTS.contains(&flow.protocol) && flow.source_port.is_none());
-        keys.extend([Some(key), flow.swapped().and_then(|other| other.key())].into_iter().flatten());
+        keys.push(key);
+        keys.extend(flow.joined.then(|| key.swapped()));
     }
     if keys.is_empty() {
         return Err(bad(format!("names no flow; {form}")));

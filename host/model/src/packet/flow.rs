@@ -91,7 +91,8 @@ impl FlowKey {
         bytes
     }
 
-    fn swapped(&self) -> Self {
+    /// The other direction's: source and destination, and their ports, are exchanged.
+    pub fn swapped(&self) -> Self {
         let mut words = self.0.words();
         if self.is_ipv4() {
             words.swap(IPV4_SOURCE, IPV4_SOURCE + 1);
