@@ -299,13 +299,13 @@ impl LdsPair<'_> {
             if usable.len() <= number * all_rows {
                 usable.extend(self.usable_parts(flow));
             }
-            let of_flow = usable.get(number * all_rows..)?.iter().take(all_rows);
+            let of_flow = usable.get(number * all_rows..)?;
             let has_parts = |usable: &u64| usable & parts == parts;
-            if of_flow.filter(|usable| has_parts(usable)).take(rows).count() < rows {
+            if of_flow.iter().take(all_rows).filter(|usable| has_parts(usable)).take(rows).count() < rows {
                 return None;
             }
-            let readings = self.readings(flow).filter(|row| has_parts(&row.usable()));
-            emptiest(readings.take(rows).map(|row| row.sum(parts)))
+            let readings = self.readings(flow).zip(of_flow).filter(|(_, usable)| has_parts(usable));
+            emptiest(readings.take(rows).map(|(row, _)| row.sum(parts)))
         };
         let mut all: Readings =
             absent_flows(TRIED * flows).enumerate().filter_map(read).take(flows).collect();
@@ -338,4 +338,39 @@ fn beyond(values: &[f64], share: f64) -> f64 {
 
 fn emptiest(readings: impl Iterator<Item = Reading>) -> Option<Reading> {
     readings.min_by(|one, other| one.packets.total_cmp(&other.packets))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use deltaline_model::sketch::lds::{FlowPacket, LdsParameters};
+
+    /// What is found out of many flows that do not exist at once is what each of them reads, with one cell, some, and more than are told apart.
+    #[test]
+    fn usable_parts_are_those_that_are_read() {
+        for width in [1, 4, 64, 100] {
+            let parameters =
+                LdsParameters { width, prefixes: vec![0, 3, 0], ..LdsParameters::plain(3, 256, 9) };
+            let [mut sender, mut receiver] = [(); 2].map(|()| Lds::new(parameters.clone()).unwrap());
+            for (number, packet) in absent_flows(2000).enumerate() {
+                let packet =
+                    FlowPacket { flow: packet >> 60, packet, nanoseconds: 1, octets: 100, weight: 1 };
+                sender.add(&packet);
+                if number % 97 > 0 {
+                    receiver.add(&packet);
+                }
+            }
+            let pair = LdsPair::new(&sender, &receiver).unwrap();
+            let mut damaged = 0;
+            for flow in absent_flows(500) {
+                let read: Vec<u64> = pair.readings(flow).map(|row| row.usable()).collect();
+                damaged +=
+                    read.iter().filter(|parts| parts.count_zeros() as usize > PARTS - pair.parts()).count();
+                assert_eq!(pair.usable_parts(flow).collect::<Vec<_>>(), read, "{width}");
+            }
+            assert!(damaged > 0, "{width}");
+        }
+    }
 }
