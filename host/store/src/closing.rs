@@ -24,8 +24,8 @@ pub(crate) struct Recorded {
     pub(crate) left_out: LeftOut,
     /// Whether nothing more can come of its intervals, going by what was recorded behind it.
     pub(crate) is_settled: bool,
-    /// Whether it has control frames, and none with a right tag, where they must be signed; or no interval, and such as seem to be sent again:
-    /// it is not known what it holds, and what segments have come to before may be forged.
+    /// Where control frames must be signed, whether it has some and none with a right tag, or no interval and some that seem to be sent again: it is
+    /// not known what it holds, and what segments have come to before may be forged.
     pub(crate) is_unauthentic: bool,
     /// Why it could not be read to its end.
     pub(crate) damage: Option<String>,
@@ -60,6 +60,7 @@ pub(crate) fn read(
     // What is written to them from now on may be read, or may not.
     let lengths = paths.iter().map(|path| length(path)).collect::<Result<Vec<_>, _>>()?;
     let source = Source::Recording(Recording::of_captures(paths.iter().cloned()));
+    let wants_signed = collector.wants_signed();
     let mut follower = Follower::new(source, collector.behind(&passed), Duration::ZERO);
     let mut parts: Vec<Part> = paths.iter().map(|_| Part::default()).collect();
     let (mut beginnings, mut starved): (Vec<Beginning>, _) = (vec![], vec![]);
@@ -108,8 +109,7 @@ pub(crate) fn read(
         let next = beginnings.iter().find(|next| next.place > place);
         let is_settled = next.is_some_and(|next| next.elapsed.saturating_add(SETTLED) <= elapsed);
         let LeftOut { unauthentic, replayed, .. } = part.left_out;
-        let is_unauthentic =
-            (unauthentic > 0 && part.taken == 0) || (replayed > 0 && part.table.rows.is_empty());
+        let has_none = (unauthentic > 0 && part.taken == 0) || (replayed > 0 && part.table.rows.is_empty());
         Recorded {
             path: path.clone(),
             length,
@@ -117,7 +117,7 @@ pub(crate) fn read(
             passed: passed.clone(),
             left_out: part.left_out,
             is_settled,
-            is_unauthentic,
+            is_unauthentic: wants_signed && has_none,
             damage: damaged.get(path).cloned(),
         }
     });

@@ -294,8 +294,8 @@ impl Folder {
         Ok(removed)
     }
 
-    /// Hands out the intervals that are asked for, closed or not, a recording's at a time (those of the next one are in memory, too), in order of their names; in the place of those that cannot
-    /// be read, why. An interval that lies in recordings of several names, such as copies or those of two recorders, or comes again because somebody sends
+    /// Hands out the intervals that are asked for, closed or not, a recording's at a time, in order of their names, while those of the next one are
+    /// read; in the place of those that cannot be read, why. An interval that lies in recordings of several names, such as copies or those of two recorders, or comes again because somebody sends
     /// frames again, is handed out where it was reported first, be that in front of the time that is asked for; it returns what it knows of them. Of one run, the
     /// last million are known again.
     pub fn each(

@@ -46,24 +46,25 @@ struct Known {
 
 impl Known {
     fn holds(&self, run: u64, row: &Row, check: u64) -> bool {
-        let rising = self.rising.get(&(run, row.segment)).map_or(&[][..], Vec::as_slice);
-        let is_new = rising.last().is_none_or(|(last, _)| *last < row.interval);
-        let same = || {
-            let place = rising.binary_search_by_key(&row.interval, |(number, _)| *number).ok()?;
-            Some(rising.get(place)?.1 == check)
-        };
-        (!is_new && same() == Some(true)) || self.others.contains(&(check ^ run))
+        let rising = self.rising.get(&(run, row.segment)).filter(|rising| !is_above(rising, row));
+        rising.is_some_and(|rising| rising.binary_search(&(row.interval, check)).is_ok())
+            || self.others.contains(&(check ^ run))
     }
 
     fn note(&mut self, run: u64, row: &Row, check: u64) {
         let rising = self.rising.entry((run, row.segment)).or_default();
-        if rising.last().is_none_or(|(last, _)| *last < row.interval) {
+        if is_above(rising, row) {
             rising.push((row.interval, check));
         } else {
             self.others.insert(check ^ run);
         }
         self.intervals += 1;
     }
+}
+
+/// Whether an interval's number is above all of these, which rise.
+fn is_above(rising: &[(u32, u64)], row: &Row) -> bool {
+    rising.last().is_none_or(|(last, _)| *last < row.interval)
 }
 
 /// When an interval was reported, and a check of the name of the run that says so.
@@ -210,15 +211,16 @@ mod tests {
         /// Numbers rise, start over, come late and come again, with the same contents and with others.
         #[test]
         fn intervals_of_a_run_are_known_again_in_any_order(
-            steps in prop::collection::vec((0..3_u32, -20..30_i64, 0..2_u64, 0..2_u64), 1..400),
+            steps in prop::collection::vec((0..3_u32, -20..30_i32, 0..2_u64, 0..2_u64), 1..400),
         ) {
             let (mut repetition, mut seen, mut numbers) = (Repetition::default(), HashSet::new(), [0_u32; 3]);
             for (segment, step, contents, run) in steps {
                 let last = &mut numbers[segment as usize];
-                *last = last.wrapping_add_signed(step as i32) % 200;
-                let row = Row { segment, interval: *last, reported: 0, authenticated: false, reason: None, numbers: Numbers::new() };
-                let of_row = xxh3_64_with_seed(&(u64::from(segment) << 32 | u64::from(*last)).to_le_bytes(), contents);
-                prop_assert_eq!(repetition.is_first_of_run(run, &row, of_row), seen.insert((run, of_row)));
+                *last = last.wrapping_add_signed(step) % 200;
+                let (reported, authenticated, reason, numbers) = (0, false, None, Numbers::new());
+                let row = Row { segment, interval: *last, reported, authenticated, reason, numbers };
+                let check = xxh3_64_with_seed([segment, *last].map(u32::to_le_bytes).as_flattened(), contents);
+                prop_assert_eq!(repetition.is_first_of_run(run, &row, check), seen.insert((run, check)));
             }
         }
     }

@@ -3,18 +3,16 @@
 
 mod common;
 
-use common::{BEGINNING, SECOND, frames, frames_of, frames_with, name, record_as, recording};
+use common::{BEGINNING, SECOND, frames, frames_of, frames_with, key, name, record_as, recording};
 use deltaline_collect::collector::Collector;
 use deltaline_collect::feed::Source;
 use deltaline_collect::follower::{Follower, Happening};
 use deltaline_collect::pair::Interval;
-use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_store::{Filter, Folder, Kept, NoCells, Noticed, Row, StoreError};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZeroU16;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -94,14 +92,6 @@ fn check(
         }
     }
     others
-}
-
-/// A key, and what takes frames that it has signed.
-fn key(octet: u8) -> (Key, Collector) {
-    let key = Key::new(NonZeroU16::MIN, [octet; 16]);
-    let mut keys = Keys::default();
-    assert!(keys.add(key.clone()));
-    (key, Collector::default().authenticated_by(keys))
 }
 
 #[test]

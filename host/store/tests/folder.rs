@@ -4,14 +4,13 @@
 mod common;
 
 use bytes::Bytes;
-use common::{BEGINNING, SECOND, frames, frames_of, name, record_as, recording};
+use common::{BEGINNING, SECOND, frames, frames_of, key, name, record_as, recording};
 use deltaline_collect::collector::Collector;
 use deltaline_collect::summary::Missing;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
-use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::{Frame, MAX_FRAME_BYTES, Role, encode};
 use deltaline_store::{Filter, Folder, LeftOut, Numbers, Row, StoreError, Table, table_file};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -19,7 +18,6 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -606,10 +604,8 @@ fn files_of_numbers_are_as_readable_as_recordings() {
 /// segment goes on. What is refused of the whole is refused by a store that is closed, and cleared, as it goes.
 #[test]
 fn old_frames_that_come_for_long_are_never_stored_as_new() {
-    let key = Key::new(NonZeroU16::MIN, [7; 16]);
-    let mut keys = Keys::default();
-    assert!(keys.add(key.clone()));
-    let collector = || Collector::default().authenticated_by(keys.clone());
+    let (key, taking) = key(7);
+    let collector = || taking.clone();
     let number = |frame: &[u8]| u64::from(u32::from_be_bytes(frame[20..24].try_into().unwrap()));
     let mut all = vec![];
     for (_, frame) in frames_of(1, 800, Some(key.clone())) {
@@ -646,14 +642,13 @@ fn old_frames_that_come_for_long_are_never_stored_as_new() {
 /// The wrong key, at first: nothing is closed that it believes nothing of, and nothing is lost. Frames of others among signed ones are left out.
 #[test]
 fn recordings_without_a_right_tag_are_neither_closed_nor_removed() {
-    let [right, wrong] = [7, 8].map(|octet| Key::new(NonZeroU16::MIN, [octet; 16]));
-    let collector = |key: &Key| {
-        let mut keys = Keys::default();
-        assert!(keys.add(key.clone()));
-        move || Collector::default().authenticated_by(keys.clone())
+    let [(right_key, right), (wrong_key, _), (_, other)] = [7, 8, 9].map(key);
+    let collector = |taking: &Collector| {
+        let taking = taking.clone();
+        move || taking.clone()
     };
-    let signed = frames_of(1, 60, Some(right.clone()));
-    let forged = frames_of(1, 60, Some(wrong.clone()));
+    let signed = frames_of(1, 60, Some(right_key));
+    let forged = frames_of(1, 60, Some(wrong_key));
     let (third, folder) = (signed.len() / 3, TempDir::new().unwrap());
     // One frame of somebody else's in the first one, and nothing but such in the last one.
     let parts = [
@@ -667,12 +662,11 @@ fn recordings_without_a_right_tag_are_neither_closed_nor_removed() {
     }
     let names = [0, 1, 2, 3].map(|number| name(folder.path(), number));
     std::thread::sleep(Duration::from_millis(20));
-    let close = |key: &Key| {
+    let close = |taking: &Collector| {
         let mut opened = Folder::open(folder.path()).unwrap();
-        let work = opened.close(true, collector(key)).unwrap();
+        let work = opened.close(true, collector(taking)).unwrap();
         (work, removed(&opened, 5))
     };
-    let other = Key::new(NonZeroU16::MIN, [9; 16]);
     let (work, removed) = close(&other);
     assert_eq!((&work.closed, &work.distrusted, removed), (&vec![], &names.to_vec(), vec![]));
     assert_eq!((work.intervals, work.left_out.unauthentic), (0, parts.concat().len() as u64));
@@ -854,10 +848,8 @@ fn the_file_of_a_recording_as_it_is_counts() {
 /// What segments have come to is not signed: whoever forges it can have all that follows look like frames that were sent again.
 #[test]
 fn recordings_of_replays_alone_are_neither_closed_nor_removed() {
-    let key = Key::new(NonZeroU16::MIN, [7; 16]);
-    let mut keys = Keys::default();
-    assert!(keys.add(key.clone()));
-    let collector = || Collector::default().authenticated_by(keys.clone());
+    let (key, taking) = key(7);
+    let collector = || taking.clone();
     let signed = frames_of(1, 60, Some(key));
     let folder = TempDir::new().unwrap();
     // As if what the first one's file says had been forged.

@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used, dead_code, reason = "helpers of tests are tests, and not every test needs all")]
 
 use deltaline_capture::{PacketRef, pcapng_beginning, pcapng_packet};
+use deltaline_collect::collector::Collector;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::time::Timestamp;
-use deltaline_model::wire::authentication::Key;
+use deltaline_model::wire::authentication::{Key, Keys};
 use deltaline_model::wire::frame::Role;
 use std::fs;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
@@ -59,6 +61,14 @@ pub(crate) fn frames_with(
     }
     frames.sort_by_key(|(captured, _)| *captured);
     frames
+}
+
+/// A key, and what takes frames that it has signed.
+pub(crate) fn key(octet: u8) -> (Key, Collector) {
+    let key = Key::new(NonZeroU16::MIN, [octet; 16]);
+    let mut keys = Keys::default();
+    assert!(keys.add(key.clone()));
+    (key, Collector::default().authenticated_by(keys))
 }
 
 pub(crate) fn recording(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
