@@ -60,12 +60,10 @@ impl Stored {
         }
     }
 
-    /// A store of its own with one recording, in whose control frames these bytes are at this place, and check words are right.
-    fn forged(&self, at: usize, bytes: &[u8]) -> String {
+    /// A store of its own with one recording, whose control frames were changed, and have right check words.
+    fn forged(&self, change: impl Fn(&mut [u8])) -> String {
         let mut forged = self.packets.clone();
-        forged
-            .iter_mut()
-            .for_each(|frame| forge(frame, |frame| frame[at..][..bytes.len()].copy_from_slice(bytes)));
+        forged.iter_mut().for_each(|frame| forge(frame, &change));
         fs::create_dir(self.folder.path("forged")).unwrap();
         self.folder.frames("forged/forged.pcapng", &forged)
     }
@@ -363,7 +361,7 @@ fn what_no_store_says_of_flows_is_refused() {
 #[test]
 fn contradictory_intervals_have_no_flows() {
     let stored = Stored::new();
-    let whole = stored.forged(56, &((1_u64 << 48) - 1).to_be_bytes());
+    let whole = stored.forged(|frame| frame[56..64].copy_from_slice(&((1_u64 << 48) - 1).to_be_bytes()));
     let folder = stored.folder.path("forged");
     for command in ["read", "query"] {
         let source = if command == "read" { &whole } else { &folder };
@@ -381,7 +379,7 @@ fn contradictory_intervals_have_no_flows() {
 #[test]
 fn doubts_of_clocks_are_said_beside_flows() {
     let stored = Stored::new();
-    stored.forged(52, &(1_u16 << 2).to_be_bytes());
+    stored.forged(|frame| frame[53] |= 1 << 2);
     let folder = stored.folder.path("forged");
     let text = run(&[&["query", folder.as_str()][..], &stored.about()].concat()).output;
     assert!(text.matches("not locked").count() >= 3, "{text}");
