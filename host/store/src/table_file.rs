@@ -38,7 +38,7 @@ use std::sync::Arc;
 pub const GROUP: usize = 1 << 16;
 /// A group of so many rows ends with its segment.
 const ENOUGH: usize = 1024;
-/// Bytes of a reason at most.
+/// Bytes of a reason at most: many rows can share one text in a file, and in memory they do not.
 const MOST_OF_REASON: usize = 4096;
 /// Columns that every file begins with.
 const FIXED: [&str; 5] = ["segment", "interval", "reported", "authenticated", "reason"];
@@ -48,17 +48,22 @@ pub const PASSED: &str = "deltaline.passed";
 /// The key of what was left out.
 pub const LEFT_OUT: &str = "deltaline.left_out";
 
-/// Writes a table, what segments have come to in the end, and what of the recording was left out; its rows are put in order.
+/// Writes a table, what segments have come to in the end, and what of the recording was left out; its rows are put in order, and reasons are cut
+/// behind 4096 bytes.
 ///
 /// # Errors
 ///
 /// What the file cannot take.
 pub fn write(
-    table: Table,
+    mut table: Table,
     passed: &BTreeMap<u32, Passed>,
     left_out: LeftOut,
     file: impl Write + Send,
 ) -> Result<(), ParquetError> {
+    for reason in table.rows.iter_mut().filter_map(|row| row.reason.as_mut()) {
+        let end = (0..=reason.len().min(MOST_OF_REASON)).rev().find(|at| reason.is_char_boundary(*at));
+        reason.truncate(end.unwrap_or(0));
+    }
     write_in_groups(table, passed, left_out, file, GROUP)
 }
 
@@ -340,7 +345,6 @@ fn read_rows(group: &dyn RowGroupReader, places: &[usize], rows: &mut Vec<Row>) 
         else {
             return Err(ParquetError::General("an interval without segment, number or time".into()));
         };
-        // Many rows can share one text in a file, and in memory they do not.
         if reason.as_ref().is_some_and(|text| text.len() > MOST_OF_REASON) {
             return Err(ParquetError::General(format!("a reason of more than {MOST_OF_REASON} bytes")));
         }
@@ -384,26 +388,46 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    fn table(reason: Option<String>, rows: usize) -> Table {
+        let (segment, interval, reported, authenticated) = (1, 2, 3, false);
+        let numbers = [Some(4)].into_iter().collect();
+        let row = Row { segment, interval, reported, authenticated, reason, numbers };
+        Table { columns: vec!["sent".into()], rows: vec![row; rows] }
+    }
+
+    /// A file's bytes as [`write_in_groups`] makes them.
+    fn in_groups(table: &Table, group: usize) -> Bytes {
+        let mut bytes = vec![];
+        write_in_groups(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut bytes, group).unwrap();
+        bytes.into()
+    }
+
     /// Rows that are all alike take a few bytes in a file, and gigabytes in memory: a store writes no such groups.
     #[test]
     fn groups_larger_than_a_store_writes_are_refused() {
-        let row = Row {
-            segment: 1,
-            interval: 2,
-            reported: 3,
-            authenticated: false,
-            reason: None,
-            numbers: [Some(4)].into_iter().collect(),
-        };
-        let table = Table { columns: vec!["sent".into()], rows: vec![row; GROUP + 1] };
+        let table = table(None, GROUP + 1);
         for group in [GROUP, GROUP + 1] {
-            let mut bytes = vec![];
-            write_in_groups(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut bytes, group).unwrap();
-            let read = read(bytes.into(), &Filter::default());
+            let read = read(in_groups(&table, group), &Filter::default());
             match group {
                 GROUP => assert_eq!(read.unwrap(), table),
                 _ => assert!(read.unwrap_err().to_string().contains("more than 65536")),
             }
+        }
+    }
+
+    /// A reason that is longer than any is cut where it is written, between two characters; a file that has one all the same is refused.
+    #[test]
+    fn long_reasons_are_cut_or_refused() {
+        for (bytes, kept) in
+            [(MOST_OF_REASON - 1, MOST_OF_REASON - 1), (MOST_OF_REASON + 1, MOST_OF_REASON - 1)]
+        {
+            let table = table(Some(format!("x{}", "ä".repeat(bytes / 2))), 3);
+            assert_eq!(table.rows[0].reason.as_ref().unwrap().len(), bytes);
+            let mut file = vec![];
+            write(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut file).unwrap();
+            let found = read(file.into(), &Filter::default()).unwrap();
+            assert!(found.rows.iter().all(|row| row.reason.as_ref().unwrap().len() == kept));
+            assert_eq!(read(in_groups(&table, GROUP), &Filter::default()).is_ok(), bytes == kept);
         }
     }
 }
