@@ -11,7 +11,9 @@ use clap::{Args, ValueEnum};
 use deltaline_capture::matching::Observations;
 use deltaline_capture::write_file;
 use deltaline_lab::keys::{Counter, Keys};
-use deltaline_lab::{Experiment, LabError, Progress, Recording, Report, Scale, deployment, page};
+use deltaline_lab::methods::{self, Comparison};
+use deltaline_lab::page::{self, Page};
+use deltaline_lab::{Experiment, LabError, Progress, Recording, Report, Scale, deployment};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_station::read;
@@ -35,6 +37,9 @@ Examples:
 
   Which routers of a network to upgrade, as MPLANE has it:
     deltaline lab mplane --topology network.graphml
+
+  Every method in as many octets, for the documentation and for `deltaline advise`:
+    deltaline lab methods --out docs
 
   The results page of the documentation:
     deltaline lab all --out docs --recording \\
@@ -66,7 +71,7 @@ pub(crate) struct Lab {
     /// The network that figure 14 upgrades, in a form that `deltaline plan` reads; a generated one unless given
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// Where to write results.md and, in results/, each figure as CSV and SVG
+    /// Where to write results.md or methods.md and, in results/, each figure as CSV and SVG
     #[arg(long, default_value = "out/lab", value_name = "FOLDER")]
     pub(crate) out: PathBuf,
     /// Write the result as JSON
@@ -161,6 +166,8 @@ enum LabFigure {
     /// 15: slices, an LDA of as many bits, and both
     #[value(name = "15", aliases = ["15a", "15b", "15c", "slices"])]
     Slices,
+    /// Every method in as many octets, by need: writes methods.md and methods.json
+    Methods,
     /// All of them
     All,
 }
@@ -184,6 +191,7 @@ impl LabFigure {
             LabFigure::DamagedRows => Some(Experiment::DamagedRows),
             LabFigure::Deployment => Some(Experiment::Deployment),
             LabFigure::Slices => Some(Experiment::Slices),
+            LabFigure::Methods => Some(Experiment::Methods),
             LabFigure::All => None,
         }
     }
@@ -198,7 +206,7 @@ impl From<LabError> for Failure {
 #[derive(Serialize)]
 struct Output<'a> {
     scale: Scale,
-    experiments: &'a [Report],
+    experiments: Vec<&'a Report>,
 }
 
 /// A progress bar on standard error, if that is a terminal.
@@ -244,12 +252,13 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
         _ => Recording::default(),
     };
     let topology = arguments.topology.as_deref().map(read).transpose()?;
-    let mut reports = vec![];
+    let mut pages = Page::ALL.map(|page| (page, vec![]));
     for experiment in arguments.experiments() {
         let bar = Bar::new(experiment.name());
         let result = match experiment {
-            Experiment::Deployment => deployment::run(&scale, topology.as_ref(), &bar),
-            _ => experiment.run(&scale, &recording, &bar),
+            Experiment::Deployment => Ok(deployment::run(&scale, topology.as_ref(), &bar)?),
+            Experiment::Methods => compared(&scale, &arguments.out, &bar),
+            _ => Ok(experiment.run(&scale, &recording, &bar)?),
         };
         drop(bar);
         let report = result?;
@@ -259,16 +268,43 @@ pub(crate) fn run(arguments: &Lab) -> Result<Exit, Failure> {
         if !arguments.json {
             report::print(&page::section(&report))?;
         }
-        reports.push(report);
+        if let Some((_, reports)) = pages.iter_mut().find(|(page, _)| *page == experiment.page()) {
+            reports.push(report);
+        }
     }
     let given: Vec<_> =
         std::env::args_os().skip(1).map(|given| given.to_string_lossy().into_owned()).collect();
     let command = format!("deltaline {}", given.join(" "));
-    write_file(arguments.out.join("results.md"), page::page(&reports, &scale, &command).as_bytes())?;
+    for (page, reports) in pages.iter().filter(|(_, reports)| !reports.is_empty()) {
+        write_file(arguments.out.join(page.file()), page.text(reports, &scale, &command).as_bytes())?;
+    }
     if arguments.json {
-        report::print_result("lab", &Output { scale, experiments: &reports })?;
+        let experiments = pages.iter().flat_map(|(_, reports)| reports).collect();
+        report::print_result("lab", &Output { scale, experiments })?;
     }
     Ok(Exit::Done)
+}
+
+/// Compares the methods, and writes what `deltaline advise` answers from.
+fn compared(scale: &Scale, out: &Path, progress: &dyn Progress) -> Result<Report, Failure> {
+    let (report, comparison) = methods::run(scale, progress)?;
+    let text = in_lines(&comparison).map_err(|error| Failure::new(Exit::Output, error))?;
+    write_file(out.join("methods.json"), text.as_bytes())?;
+    Ok(report)
+}
+
+/// A comparison as JSON, a method or a case a line.
+fn in_lines(comparison: &Comparison) -> serde_json::Result<String> {
+    fn lines(values: &[impl Serialize]) -> serde_json::Result<String> {
+        let lines: Vec<String> = values.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+        Ok(lines.join(",\n"))
+    }
+    let Comparison { packets, runs, of_flows: [flow_packets, flow_runs], seed, methods, cases } = comparison;
+    Ok(format!(
+        "{{\"packets\":{packets},\"runs\":{runs},\"of_flows\":[{flow_packets},{flow_runs}],\"seed\":{seed},\"methods\":[\n{}\n],\"cases\":[\n{}\n]}}\n",
+        lines(methods)?,
+        lines(cases)?
+    ))
 }
 
 /// What became of a recording's packets.

@@ -1,8 +1,9 @@
 //! The command line: `deltaline measure`, `decode`, `truth`, `read`, `delimit`, `key`, `exchange`, `board`, `lab`, `flows`,
-//! `store`, `query`, `plan`, `stamp`, `size`, `completions` and `manual`.
+//! `store`, `query`, `plan`, `stamp`, `size`, `advise`, `completions` and `manual`.
 //!
 //! The program parses the command line, calls the libraries and prints; exit codes are in `deltaline --help`.
 
+mod advise;
 mod allow;
 mod arguments;
 mod board;
@@ -135,6 +136,9 @@ enum Command {
     /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
     #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
     Size(arguments::Size),
+    /// Say which method to take, by what was measured of all of them in as many octets
+    #[command(after_help = advise::EXAMPLES, after_long_help = advise::EXAMPLES)]
+    Advise(advise::Advise),
     /// Write what a shell needs to complete commands and options
     #[command(after_help = manual::COMPLETIONS, after_long_help = manual::COMPLETIONS)]
     Completions(manual::Completions),
@@ -181,6 +185,7 @@ pub fn main() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Stamp(arguments) => stamp::run(&arguments),
         Command::Size(arguments) => size::run(&arguments),
+        Command::Advise(arguments) => advise::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Manual(arguments) => manual::manual(&arguments, Arguments::command()),
     };

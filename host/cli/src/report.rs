@@ -107,6 +107,13 @@ pub(crate) fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> St
     value.map_or_else(|| NONE.into(), show)
 }
 
+/// A share in per cent, with three significant digits.
+pub(crate) fn per_cent(share: f64) -> String {
+    let value = 100.0 * share;
+    let digits = if value > 0.0 { (2.0 - value.log10().floor()).clamp(0.0, 6.0) } else { 0.0 };
+    format!("{value:.*} %", digits as usize)
+}
+
 /// A table without clutter, numbers to the right.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
@@ -136,5 +143,14 @@ mod tests {
         let json = plain_json(&serde_json::to_string(text).unwrap());
         assert!(!json.chars().any(char::is_control), "{json:?}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[test]
+    fn shares_are_readable() {
+        for (share, text) in
+            [(0.0, "0 %"), (0.012_345, "1.23 %"), (1.0, "100 %"), (0.000_123_4, "0.0123 %"), (12.3, "1230 %")]
+        {
+            assert_eq!(per_cent(share), text);
+        }
     }
 }

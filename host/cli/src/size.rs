@@ -4,7 +4,7 @@ use crate::arguments::{Budget, Size};
 use crate::described::named;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::{self, duration, table};
+use crate::report::{self, duration, per_cent, table};
 use deltaline_capture::write_file;
 use deltaline_design::{CellKind, CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
 use deltaline_estimate::sizing::{
@@ -532,13 +532,6 @@ fn losses(low: f64, high: f64) -> Vec<f64> {
     zero.into_iter().chain((0..LOSSES).map(step)).collect()
 }
 
-/// A share in per cent, with three significant digits.
-fn per_cent(share: f64) -> String {
-    let value = 100.0 * share;
-    let digits = if value > 0.0 { (2.0 - value.log10().floor()).clamp(0.0, 6.0) } else { 0.0 };
-    format!("{value:.*} %", digits as usize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -551,14 +544,5 @@ mod tests {
         assert!((range[12] - 0.1).abs() < 1e-12 && range.windows(2).all(|pair| pair[0] < pair[1]));
         let from_none = losses(0.0, 0.1);
         assert_eq!((from_none.len(), from_none[0], from_none[1]), (14, 0.0, 1e-4));
-    }
-
-    #[test]
-    fn shares_are_readable() {
-        for (share, text) in
-            [(0.0, "0 %"), (0.012_345, "1.23 %"), (1.0, "100 %"), (0.000_123_4, "0.0123 %"), (12.3, "1230 %")]
-        {
-            assert_eq!(per_cent(share), text);
-        }
     }
 }

@@ -38,11 +38,12 @@ fn every_key_is_described() {
         RECEIVER,
     ]);
     let toy = concat!(env!("CARGO_MANIFEST_DIR"), "/../station/topologies/figure-7.graph");
-    let commands: [(&str, &[&str]); 7] = [
+    let commands: [(&str, &[&str]); 8] = [
         ("measure", &["measure", "--json", "--synopsis", "identity", SENDER, RECEIVER]),
         ("decode", &["decode", "--json", "--offset", "0,1", &frames]),
         ("truth", &["truth", "--json", "--interval", "1s", SENDER, RECEIVER]),
         ("size", &["size", "--json", "--rate", "2M", "--loss", "1%", "--quantile", "99%:1%", "--explain"]),
+        ("advise", &["advise", "--json", "--need", "loss"]),
         ("plan", &["plan", "--json", "--upgrade", "1", "--m-sets", toy]),
         ("error", &["decode", "--json", &missing]),
         ("error", &["decode", "--json"]),

@@ -3,7 +3,7 @@
 //! # Test plan
 //!
 //! Tables on standard output and the files beside them; the same as JSON; experiments by number and by figure, each once;
-//! a recording among the queues; what is refused.
+//! a recording among the queues; methods on a page of their own; what is refused.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -80,6 +80,30 @@ fn keys_that_count() {
     let page = std::fs::read_to_string(folder.path().join("results.md")).unwrap();
     assert!(page.contains("--keys sequence --hash rabin") && page.contains("differ in a counter alone"));
     lab(folder.path(), &["9", "--hash", "rabin"]).failed(2, &["--hash", "--keys"]);
+}
+
+#[test]
+fn methods_have_a_page_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let methods = lab(folder.path(), &["methods", "--json"]);
+    methods.told(0, &[]);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name));
+    let page = read("methods.md").unwrap();
+    assert!(page.starts_with("# Which method") && page.contains("](results/methods1.svg)"), "{page}");
+    assert!(read("results.md").is_err());
+    let data: serde_json::Value = serde_json::from_str(&read("methods.json").unwrap()).unwrap();
+    assert_eq!((&data["packets"], &data["runs"], &data["seed"]), (&json!(800), &json!(10), &json!(1)));
+    for method in data["methods"].as_array().unwrap() {
+        assert!(
+            page.contains(&format!("| {} | {} |", method["name"].as_str().unwrap(), method["octets"])),
+            "{method}"
+        );
+    }
+    assert_eq!(methods.json()["experiments"].as_array().unwrap().len(), 1);
+    // Nor does another experiment touch it.
+    lab(folder.path(), &["9"]).told(0, &[]);
+    assert_eq!(read("methods.md").unwrap(), page);
+    assert!(!read("results.md").unwrap().contains("methods1"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! One test program, as linking one for each subject takes long, and a long test holds up no other.
 
 mod accuracy;
+mod advise;
 mod board;
 mod clocks;
 mod common;

@@ -21,7 +21,9 @@ use rayon::prelude::*;
 
 /// The paper's flows.
 const FLOWS: f64 = 146_000.0;
-const ROWS: usize = 4;
+pub(crate) const ROWS: usize = 4;
+/// One in 128, 8, 2 and 1 for the paper's 0.01, 0.1, 0.5 and 1.
+pub(crate) const SEVERAL: [u8; ROWS] = [7, 3, 1, 0];
 /// Flows of which ours must be nearer.
 const HEAVIEST: f64 = 1000.0;
 
@@ -288,7 +290,11 @@ const WIDTH: usize = 5;
 
 /// Five cells a flow in every row, rows five times as long, as the paper has them.
 fn banks(flows: usize, prefixes: [u8; ROWS]) -> LdsParameters {
-    let columns = WIDTH * counters(70e3, flows);
+    banks_of(WIDTH * counters(70e3, flows), prefixes)
+}
+
+/// As the paper's, with rows of so many columns.
+pub(crate) fn banks_of(columns: usize, prefixes: [u8; ROWS]) -> LdsParameters {
     LdsParameters {
         columns,
         width: WIDTH,
@@ -301,8 +307,8 @@ fn banks(flows: usize, prefixes: [u8; ROWS]) -> LdsParameters {
 
 /// Figure 11: several banks and one under loss.
 fn under_loss(runs: &Runs, figures: &mut Vec<Figure>, claims: &mut Vec<Claim>) -> Result<(), LabError> {
-    // One in 128, 8, 2 and 1 for the paper's 0.01, 0.1, 0.5 and 1; one in 16 for its 0.05.
-    let kinds = [("several banks", [7, 3, 1, 0]), ("one in 16", [4; ROWS]), ("all packets", [0; ROWS])];
+    // One in 16 for the paper's 0.05.
+    let kinds = [("several banks", SEVERAL), ("one in 16", [4; ROWS]), ("all packets", [0; ROWS])];
     let mut found: Vec<Series> = vec![];
     for (colour, (name, prefixes)) in kinds.into_iter().enumerate() {
         let mut points = [vec![], vec![], vec![]];
@@ -413,7 +419,7 @@ fn heaviest(runs: &Runs, figures: &mut Vec<Figure>, claims: &mut Vec<Claim>) -> 
             let mut plain = if loss == 0.0 {
                 LdsParameters::plain(ROWS, counters(70e3, flows.len()), 1)
             } else {
-                banks(flows.len(), [7, 3, 1, 0])
+                banks(flows.len(), SEVERAL)
             };
             let outcomes = measure(&plain, flows, Path { loss, ..plain_path(seed) })?;
 

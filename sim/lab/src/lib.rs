@@ -21,6 +21,7 @@
 //! | [`Experiment::DamagedRows`] | 13 | rows whose damage an identity table names, against rows alone |
 //! | [`Experiment::Deployment`] | 14 | MPLANE's incremental deployment, the LDA paper's figures 7 to 9 ([`deployment`]) |
 //! | [`Experiment::Slices`] | 15 | slices, an LDA of as many bits, and both |
+//! | [`Experiment::Methods`] | methods1, methods2 | every method in as many octets, by need: a page of its own ([`methods`]) |
 //!
 //! # How
 //!
@@ -48,14 +49,17 @@ mod flows;
 pub mod keys;
 mod known_loss;
 mod lds;
+pub mod methods;
 pub mod outcome;
 pub mod page;
+mod path;
 mod plot;
 mod probes;
 mod queues;
 mod reconciliation;
 mod rli;
 mod slices;
+mod tables;
 mod tails;
 mod traffic;
 mod two_hosts;
@@ -70,6 +74,7 @@ use deltaline_model::sketch::lds::LdsError;
 use deltaline_model::sketch::sampler::PrefixError;
 use figure::{Claim, Figure};
 use keys::Keys;
+use page::Page;
 use serde::Serialize;
 
 /// The experiments.
@@ -105,6 +110,8 @@ pub enum Experiment {
     Deployment,
     /// Figures 15a to 15c.
     Slices,
+    /// Figures methods1 and methods2.
+    Methods,
 }
 
 /// The fate of packets in the order in which they were sent: the delay in nanoseconds, none for a lost packet.
@@ -132,7 +139,7 @@ impl Recording {
 
 impl Experiment {
     /// All of them, in order.
-    pub const ALL: [Experiment; 15] = [
+    pub const ALL: [Experiment; 16] = [
         Experiment::KnownLoss,
         Experiment::UnknownLoss,
         Experiment::Probes,
@@ -148,6 +155,7 @@ impl Experiment {
         Experiment::DamagedRows,
         Experiment::Deployment,
         Experiment::Slices,
+        Experiment::Methods,
     ];
 
     /// Its name, which is also that of its figures.
@@ -168,7 +176,13 @@ impl Experiment {
             Experiment::DamagedRows => "figure 13",
             Experiment::Deployment => "figure 14",
             Experiment::Slices => "figure 15",
+            Experiment::Methods => "methods",
         }
+    }
+
+    /// The page that its report is on.
+    pub fn page(self) -> Page {
+        if self == Experiment::Methods { Page::Methods } else { Page::Results }
     }
 
     /// Runs the experiment. A `recording` that is not empty is measured too, by the experiments on queues and tails, and alone by that on two
@@ -203,6 +217,7 @@ impl Experiment {
             Experiment::DamagedRows => damaged_rows::run(scale, progress),
             Experiment::Deployment => deployment::run(scale, None, progress),
             Experiment::Slices => slices::run(scale, progress),
+            Experiment::Methods => Ok(methods::run(scale, progress)?.0),
         }
     }
 }

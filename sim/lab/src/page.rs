@@ -1,41 +1,83 @@
-//! The page of results: every experiment with its figures and statements, as Markdown.
+//! Pages: experiments with their figures and statements, as Markdown.
 //!
 //! # Test plan
 //!
-//! A page of one small report contains its figures, its statements and those that do not hold.
+//! A page of one small report contains its figures, its statements and those that do not hold; each page has a beginning of its own.
 
 use crate::figure::claims_table;
 use crate::keys::Keys;
 use crate::{LabError, Report, Scale, plot};
 
-/// Where the figures are, relative to the page.
+/// Where the figures are, relative to the pages.
 pub const FIGURES: &str = "results";
 
-/// The page, which `command` writes.
-pub fn page(reports: &[Report], scale: &Scale, command: &str) -> String {
+/// A page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// The papers' experiments, and those that they leave out.
+    Results,
+    /// Which method to take.
+    Methods,
+}
+
+impl Page {
+    /// All of them.
+    pub const ALL: [Page; 2] = [Page::Results, Page::Methods];
+
+    /// The name of its file.
+    pub fn file(self) -> &'static str {
+        match self {
+            Page::Results => "results.md",
+            Page::Methods => "methods.md",
+        }
+    }
+
+    /// The page, which `command` writes.
+    pub fn text(self, reports: &[Report], scale: &Scale, command: &str) -> String {
+        let mut text = match self {
+            Page::Results => results(scale, command),
+            Page::Methods => methods(scale, command),
+        };
+        let claims = || reports.iter().flat_map(|report| &report.claims);
+        let broken = claims().filter(|claim| !claim.holds()).count();
+        text += &format!(
+            "{} statements, of the paper and of this project's targets, were tested; {broken} do not hold as stated. The ratio \
+             is measured over stated, where the two are farthest apart.\n",
+            claims().count()
+        );
+        for report in reports {
+            text += &section(report);
+        }
+        text
+    }
+}
+
+/// The beginning of the page of results.
+fn results(scale: &Scale, command: &str) -> String {
     let Scale { packets, runs, seed, keys } = scale;
     let hashes = match keys {
         Keys::Random => "are drawn instead of computed",
         Keys::Counter(..) => "are those of keys that differ in a counter alone",
     };
-    let mut text = format!(
+    format!(
         "# Results of the experiments\n\nWritten by `{command}`; do not edit. {packets} packets an interval, {runs} \
          runs a point, seed {seed}.\n\nThe paper is Kompella, Levchenko, Snoeren, Varghese: \"Router Support for \
          Fine-Grained Latency Measurements\", IEEE/ACM ToN 2012, section IV. Errors are averages of |true - \
          estimated| / true, as there. Delays are whole nanoseconds, and hashes {hashes} \
          (`sim/lab/src/keys.rs`).\n\n"
-    );
-    let claims = || reports.iter().flat_map(|report| &report.claims);
-    let broken = claims().filter(|claim| !claim.holds()).count();
-    text += &format!(
-        "{} statements, of the paper and of this project's targets, were tested; {broken} do not hold as stated. The ratio \
-         is measured over stated, where the two are farthest apart.\n",
-        claims().count()
-    );
-    for report in reports {
-        text += &section(report);
-    }
-    text
+    )
+}
+
+/// The beginning of the page of methods.
+fn methods(scale: &Scale, command: &str) -> String {
+    format!(
+        "# Which method for which need\n\nWritten by `{command}`, with `methods.json` beside it; do not edit. Seed {}.\n\n\
+         Methods of five papers and of this project measure the same streams in as many octets of memory: the LDA paper (Kompella, \
+         Levchenko, Snoeren, Varghese, IEEE/ACM ToN 2012), the RDA paper (Fu, Barlet-Ros, Li, IEEE/ACM ToN 2018) with FineComb, the LDS \
+         paper (Sanjuàs-Cuxart et al., IMC 2011), the COLATE paper (Shahzad, Liu, SIGMETRICS 2014), the RLI paper (Lee, Duffield, Kompella, \
+         SIGCOMM 2010), and what they are compared with there.\n\n",
+        scale.seed
+    )
 }
 
 /// The files of an experiment's figures, by name: each as CSV and as SVG.
@@ -94,11 +136,9 @@ mod tests {
             figures: vec![Figure { name: "9z", title: "a figure", x: axis, y: axis, series: vec![] }],
             claims: vec![claim(1.0), claim(5.0)],
         };
-        let page = page(
-            std::slice::from_ref(&report),
-            &Scale { packets: 1000, runs: 2, seed: 3, keys: Keys::Random },
-            "deltaline lab 9",
-        );
+        let scale = Scale { packets: 1000, runs: 2, seed: 3, keys: Keys::Random };
+        let text = |page: Page| page.text(std::slice::from_ref(&report), &scale, "deltaline lab 9");
+        let page = text(Page::Results);
         for part in [
             "`deltaline lab 9`; do not edit. 1000 packets an interval, 2 runs a point, seed 3.",
             "are drawn",
@@ -110,6 +150,12 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part} is not in {page}");
         }
+        let other = text(Page::Methods);
+        assert!(
+            other.contains("`deltaline lab 9`, with `methods.json`") && other.contains("2 statements"),
+            "{other}"
+        );
+        assert!(!other.contains("are drawn"));
         let names: Vec<String> = figures(&report).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["9z.csv", "9z.svg"]);
     }

@@ -70,14 +70,14 @@ const NAMES: [&str; 7] =
 
 /// A packet's identifier, with its check.
 #[derive(Clone, Copy)]
-struct Packet {
+pub(crate) struct Packet {
     hash: u64,
-    halves: [u32; 2],
+    pub(crate) halves: [u32; 2],
     check: u32,
 }
 
 impl Packet {
-    fn new(hash: u64, id: &PacketId) -> Self {
+    pub(crate) fn new(hash: u64, id: &PacketId) -> Self {
         Packet { hash, halves: id.halves_of(hash), check: id.check_of(hash) }
     }
 
@@ -87,9 +87,9 @@ impl Packet {
 }
 
 /// A table that can be subtracted, of both ends.
-struct Pair<C> {
+pub(crate) struct Pair<C> {
     layout: Layout,
-    cells: [Vec<C>; 2],
+    pub(crate) cells: [Vec<C>; 2],
     add: fn(&mut C, u64, &Packet),
 }
 
@@ -99,7 +99,7 @@ impl<C: Subtractable> Pair<C> {
     }
 
     /// Adds a packet, seen at these times at either end.
-    fn add(&mut self, id: &PacketId, packet: &Packet, times: [Option<u64>; 2]) {
+    pub(crate) fn add(&mut self, id: &PacketId, packet: &Packet, times: [Option<u64>; 2]) {
         for place in self.layout.places(id, packet.halves) {
             for (cells, time) in self.cells.iter_mut().zip(times) {
                 if let Some(time) = time {
@@ -124,15 +124,15 @@ impl<C: Subtractable> Pair<C> {
     }
 }
 
-fn rda() -> Pair<RdaCell> {
-    Pair::new(RDA, |cell, time, packet| _ = cell.add(time, packet.halves))
+pub(crate) fn rda(layout: Layout) -> Pair<RdaCell> {
+    Pair::new(layout, |cell, time, packet| _ = cell.add(time, packet.halves))
 }
 
 fn srda() -> Pair<SrdaCell> {
     Pair::new(SRDA, |cell, time, packet| _ = cell.add(time, packet.checked()))
 }
 
-fn identity(layout: Layout) -> Pair<IdentityCell> {
+pub(crate) fn identity(layout: Layout) -> Pair<IdentityCell> {
     Pair::new(layout, |cell, time, packet| _ = cell.add(time, packet.checked()))
 }
 
@@ -170,7 +170,7 @@ fn measure(
     let banks = [CELLS as u32, ROWS_IN_BYTES].map(|rows| Banks::tuned(rows, &[share], packets));
     let mut ldas = [0, 1].map(|bank: usize| [0, 1].map(|_| vec![Cell::default(); banks[bank].cells()]));
     let mut finecomb = [0, 1].map(|_| vec![RowCell::default(); banks[0].cells()]);
-    let (mut rda, mut srda) = (rda(), srda());
+    let (mut rda, mut srda) = (rda(RDA), srda());
     let mut identities = [identity(IDENTITY), identity(IDENTITY_IN_FEWER)];
     let id = PacketId::default();
     let mut moments = Moments::default();
@@ -261,7 +261,7 @@ fn timed<C: Subtractable>(pair: Pair<C>, decode: fn(&[C], &[C], Layout) -> Diffe
 
 const DECODERS: [(&str, Decode); 3] = [
     ("sRDA", |differ, seed| timed(differing(srda(), differ, seed), Difference::of_srda)),
-    ("RDA", |differ, seed| timed(differing(rda(), differ, seed), Difference::of_rda)),
+    ("RDA", |differ, seed| timed(differing(rda(RDA), differ, seed), Difference::of_rda)),
     ("identity", |differ, seed| {
         timed(differing(identity(IDENTITY), differ, seed), |sent, received, _| Difference::of(sent, received))
     }),

@@ -24,6 +24,7 @@ use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
 use crate::{Progress, Report, Scale};
 use deltaline_estimate::interpolation::{Counters, Interpolator, Method};
 use deltaline_model::reference::{Injector, Spacing};
+use deltaline_traffic::loss::Losses;
 use deltaline_traffic::queue::{Queue, RLI_CAPACITY, Red};
 use deltaline_traffic::random::Seed;
 use deltaline_traffic::source::{Sent, Sessions};
@@ -57,8 +58,8 @@ const METHODS: [(&str, Method); 3] = [
 
 /// A flow's delays as they were, and where and when it began and ended.
 #[derive(Clone, Copy, Default)]
-struct Flow {
-    truth: Counters,
+pub(crate) struct Flow {
+    pub(crate) truth: Counters,
     first: (u64, f64),
     last: (u64, f64),
     /// By each share that is sampled, its sampled packets.
@@ -66,19 +67,35 @@ struct Flow {
 }
 
 /// What passed, and what was found.
-struct Passed {
-    flows: HashMap<u64, Flow>,
-    all: Counters,
+pub(crate) struct Passed {
+    pub(crate) flows: HashMap<u64, Flow>,
+    pub(crate) all: Counters,
     /// Of each method.
-    found: Vec<HashMap<u64, Counters>>,
+    pub(crate) found: Vec<HashMap<u64, Counters>>,
     /// Packets that passed or were lost, and reference packets that were sent.
     packets: u64,
-    references: u64,
+    pub(crate) references: u64,
     lost: u64,
 }
 
-/// Sends packets through as many queues as there are, by flow.
-fn send(packets: usize, utilisation: f64, spacing: Spacing, paths: u64, seed: Seed) -> Passed {
+/// How packets are sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Sending {
+    pub(crate) packets: usize,
+    pub(crate) utilisation: f64,
+    pub(crate) spacing: Spacing,
+    /// Queues, which flows take turns on.
+    pub(crate) paths: u64,
+    /// Share of the packets that is lost behind the queues, reference packets among them.
+    pub(crate) loss: f64,
+}
+
+/// A packet that is counted: its flow, when it was sent, and its delay in nanoseconds, none if it was lost.
+pub(crate) type Passage = (u64, u64, Option<u32>);
+
+/// Sends packets through as many queues as there are, by flow, and tells of each.
+pub(crate) fn send(sending: &Sending, seed: Seed, tell: &mut dyn FnMut(Passage)) -> Passed {
+    let Sending { packets, utilisation, spacing, paths, loss } = *sending;
     let mut sessions = Sessions::new(RATE, SESSION_SHARE, seed.with(0).random());
     let drain = RATE / utilisation;
     // Of two queues one is slower: what is sent is the same.
@@ -87,6 +104,8 @@ fn send(packets: usize, utilisation: f64, spacing: Spacing, paths: u64, seed: Se
         .map(|path| Queue::red(RLI_CAPACITY, slower(path), Red::RLI, seed.with(1 + path).random()))
         .collect();
     let mut random = seed.with(99).random();
+    let mut losses = Losses::uniform(loss, seed.with(98).random());
+    let mut arriving = |delay: Option<u32>| delay.filter(|_| losses.next() != Some(true));
     let mut injector = Injector::new(spacing, drain);
     let mut receivers: Vec<Interpolator> = METHODS.map(|(_, method)| Interpolator::new(method)).into();
     let mut passed = Passed {
@@ -103,7 +122,10 @@ fn send(packets: usize, utilisation: f64, spacing: Spacing, paths: u64, seed: Se
         let Some((packet, flow)) = sessions.next_of_session() else { break };
         let path = (flow % paths) as usize;
         let is_counted = number >= packets / WARM_UP;
-        let delay = queues[path].pass(packet);
+        let delay = arriving(queues[path].pass(packet));
+        if is_counted {
+            tell((flow, packet.time, delay));
+        }
         if let (Some(delay), true) = (delay, is_counted) {
             arrived = arrived.max(packet.time + u64::from(delay));
             let delay = f64::from(delay);
@@ -128,7 +150,7 @@ fn send(packets: usize, utilisation: f64, spacing: Spacing, paths: u64, seed: Se
             passed.references += u64::from(is_counted);
             let reference = Sent { time: packet.time, bytes: REFERENCE_BYTES };
             // Reference packets are a flow of their own, and take its path.
-            if let (Some(delay), true) = (queues[0].pass(reference), is_counted) {
+            if let (Some(delay), true) = (arriving(queues[0].pass(reference)), is_counted) {
                 arrived = arrived.max(reference.time + u64::from(delay));
                 receivers.iter_mut().for_each(|receiver| receiver.reference(arrived, f64::from(delay)));
             }
@@ -173,30 +195,38 @@ impl Passed {
         self.errors(|_, _| all, Counters::mean)
     }
 
-    /// Of the means by first and last packets, of flows that a hash samples with this probability.
+    /// Of the means by first and last packets.
     fn multiflow(&self, share: f64) -> Vec<Option<f64>> {
-        // Sessions are numbered as they come; their hash is one of the multiplicative kind.
-        let limit = (share * 2f64.powi(32)) as u64;
-        let is_sampled = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < limit;
-        let sampled = self.flows.iter().filter(|(number, _)| is_sampled(**number));
-        let mut samples: Vec<(u64, f64)> = sampled.flat_map(|(_, flow)| [flow.first, flow.last]).collect();
+        let means = self.means_of_sampled_flows(share);
+        self.errors(|number, _| means.get(&number).copied(), Counters::mean)
+    }
+
+    /// The means by first and last packets, of flows that a hash samples with this probability.
+    pub(crate) fn means_of_sampled_flows(&self, share: f64) -> HashMap<u64, f64> {
+        let sampled = || self.flows.iter().filter(|(number, _)| is_sampled(**number, share));
+        let mut samples: Vec<(u64, f64)> = sampled().flat_map(|(_, flow)| [flow.first, flow.last]).collect();
         samples.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
         let mut sums = vec![0.0];
         for (_, delay) in &samples {
             sums.push(sums[sums.len() - 1] + delay);
         }
-        let mean = |number: u64, flow: &Flow| {
+        let mean = |(number, flow): (&u64, &Flow)| {
             let from = samples.partition_point(|(time, _)| *time < flow.first.0);
             let to = samples.partition_point(|(time, _)| *time <= flow.last.0);
-            is_sampled(number).then(|| (sums[to] - sums[from]) / (to - from) as f64)
+            (*number, (sums[to] - sums[from]) / (to - from) as f64)
         };
-        self.errors(mean, Counters::mean)
+        sampled().map(mean).collect()
     }
 
     /// Packets from one reference packet to the next.
     fn apart(&self) -> f64 {
         self.packets as f64 / self.references.max(1) as f64
     }
+}
+
+/// Whether a hash samples a session, with this probability. Sessions are numbered as they come; their hash is one of the multiplicative kind.
+pub(crate) fn is_sampled(number: u64, share: f64) -> bool {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (share * 2f64.powi(32)) as u64
 }
 
 /// The value that this share of all does not exceed; what has none counts as the largest.
@@ -240,7 +270,8 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Report {
     progress.expect(runs * (UTILISATIONS.len() as u64 + 2));
     let each = |utilisation: f64, spacing: Spacing, paths: u64| -> Vec<Passed> {
         let one = |run| {
-            let passed = send(scale.packets, utilisation, spacing, paths, seed.with(run));
+            let sending = Sending { packets: scale.packets, utilisation, spacing, paths, loss: 0.0 };
+            let passed = send(&sending, seed.with(run), &mut |_| {});
             progress.step();
             passed
         };

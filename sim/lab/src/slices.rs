@@ -16,24 +16,15 @@
 //! are better than slices, both together are as good as the better one, within what chance does; quantiles have the rank errors of theory.
 
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style, significant};
+use crate::path::{Distribution, Law, Path, Run};
+use crate::tables::{cells, of_cells, records, sums};
 use crate::traffic::{Pattern, purpose};
 use crate::{LabError, Progress, Report, Scale};
 use deltaline_estimate::slices::{Sliced, together};
-use deltaline_estimate::{
-    Confidence, EndSums, Estimate, Observation, Quantile, Reason, Stratified, Sums, Uncertainty,
-    estimate_traffic, quantile,
-};
-use deltaline_model::sketch::cell::Cell;
-use deltaline_model::sketch::digest;
-use deltaline_model::sketch::sampler::{MAX_PREFIX, Prefixes, Sampler};
-use deltaline_model::sketch::slices::{RECORD_CELLS, Record, Slices};
-use deltaline_model::sketch::synopsis::{Hashed, Parameters, Synopsis};
-use deltaline_model::time::Timestamp;
-use deltaline_traffic::delay::Delay;
-use deltaline_traffic::queue::Queue;
-use deltaline_traffic::random::{Random, Seed};
-use deltaline_traffic::source::{MEAN_BYTES, Sessions};
-use deltaline_traffic::stream::Stream;
+use deltaline_estimate::{Confidence, Estimate, Quantile, Reason, Stratified, Uncertainty, quantile};
+use deltaline_model::sketch::sampler::{MAX_PREFIX, Prefixes};
+use deltaline_model::sketch::slices::RECORD_CELLS;
+use deltaline_traffic::random::Seed;
 use rayon::prelude::*;
 
 /// Rows of the LDA; slices have half as many records.
@@ -53,176 +44,6 @@ const SAMPLE: (usize, usize) = (1024, 960);
 /// Quantiles, and the largest root mean square of their rank errors.
 const QUANTILES: [(f64, &str, f64); 4] =
     [(0.5, "p50", 0.017), (0.9, "p90", 0.011), (0.99, "p99", 0.0045), (0.999, "p99.9", 0.002)];
-/// Boundaries have at least so many zeros, where they are lost more often than others.
-const LOST_BOUNDARY: u32 = 5;
-
-/// What delays packets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Law {
-    /// A random walk around the mean, with this standard deviation.
-    Correlated(f64),
-    /// Weibull delays of this mean and shape 0.7, in order.
-    Weibull(f64),
-    /// A queue that drops its tail, at this load.
-    Queue(f64),
-}
-
-/// A path and what is sent on it.
-#[derive(Clone, Copy, Debug)]
-struct Path {
-    law: Law,
-    /// Packets a second.
-    rate: f64,
-    loss: f64,
-    pattern: Pattern,
-    /// Share of the packets that others overtake.
-    overtaken: f64,
-    /// Further loss of packets that start slices.
-    boundaries_lost: f64,
-}
-
-/// A packet: when it is sent, and when it arrives.
-#[derive(Clone, Copy, Debug)]
-struct Travel {
-    sent: u64,
-    received: Option<u64>,
-}
-
-impl Path {
-    fn new(law: Law, rate: f64) -> Self {
-        Path { law, rate, loss: 0.0, pattern: Pattern::Uniform, overtaken: 0.0, boundaries_lost: 0.0 }
-    }
-
-    fn travels(&self, packets: usize, seed: Seed) -> Vec<Travel> {
-        let mut travels = match self.law {
-            Law::Queue(load) => self.queued(load, packets, seed),
-            Law::Correlated(_) | Law::Weibull(_) => self.delayed(packets, seed),
-        };
-        let losses = self.pattern.losses(self.loss, seed.with(purpose::LOSSES));
-        for (travel, lost) in travels.iter_mut().zip(losses) {
-            travel.received = travel.received.filter(|_| !lost);
-        }
-        if self.overtaken > 0.0 {
-            let mut random = seed.with(purpose::EDGES).random();
-            for travel in &mut travels {
-                if random.chance(self.overtaken) {
-                    // By some five packets on average.
-                    let late = random.exponential(5e9 / self.rate) as u64;
-                    travel.received = travel.received.map(|received| received + late);
-                }
-            }
-        }
-        travels
-    }
-
-    fn delayed(&self, packets: usize, seed: Seed) -> Vec<Travel> {
-        let mut random = seed.with(purpose::DELAYS).random();
-        let gap = 1e9 / self.rate;
-        let mut weibull = Delay::weibull(1.0, 0.7);
-        if let Law::Weibull(mean) = self.law {
-            weibull = Delay::weibull(mean, 0.7);
-        }
-        let (mut time, mut walk, mut last) = (1e12, random.normal(), 0);
-        let mut delay = |random: &mut Random, passed: f64| match self.law {
-            Law::Correlated(deviation) => {
-                // What is left of a deviation after twenty times as long as it is large.
-                let kept = (-passed / (20.0 * deviation)).exp();
-                walk = kept * walk + (1.0 - kept * kept).sqrt() * random.normal();
-                (deviation * (4.0 + walk)).max(0.0)
-            }
-            _ => f64::from(weibull.draw(random)),
-        };
-        let travel = |_| {
-            let passed = random.exponential(gap);
-            time += passed;
-            let sent = time as u64;
-            last = (sent + 1000 + delay(&mut random, passed) as u64).max(last);
-            Travel { sent, received: Some(last) }
-        };
-        (0..packets).map(travel).collect()
-    }
-
-    fn queued(&self, load: f64, packets: usize, seed: Seed) -> Vec<Travel> {
-        let bytes = MEAN_BYTES * self.rate;
-        let source = Sessions::new(bytes, 0.05, seed.with(purpose::SOURCE).random());
-        let stream = Stream::new(source, Queue::drop_tail(500, bytes / load), packets as u64);
-        let travel = |packet: deltaline_traffic::stream::Packet| Travel {
-            sent: packet.sent.time,
-            received: packet.arrival.map(|arrival| packet.sent.time + u64::from(arrival.delay)),
-        };
-        stream.skip(packets / 2).take(packets).map(travel).collect()
-    }
-}
-
-/// What one end has added up.
-struct End {
-    rows: Vec<Cell>,
-    records: Vec<Record>,
-    sums: EndSums,
-}
-
-/// How packets are hashed into tables in one run.
-struct Tables {
-    rows: Sampler,
-    /// Rows of slices, and their prefix length.
-    slices: (usize, u8),
-}
-
-impl Tables {
-    fn end(&self, packets: &[Hashed]) -> Result<End, LabError> {
-        let (rows, prefix) = self.slices;
-        let prefixes = Prefixes::new(&[prefix])?;
-        let parameters = Parameters { classes: 1, rows, prefixes, has_digests: false, seed: 0, tables: None };
-        let mut slices = Slices::new(&parameters);
-        slices.add(0, &Sampler::new(prefixes), packets);
-        let mut cells = vec![Cell::default(); ROWS];
-        for packet in packets.iter().filter(|packet| self.rows.bank(packet.place).is_some()) {
-            cells[packet.place as usize % ROWS].add(packet.time.nanoseconds());
-        }
-        let time = |packet: Option<&Hashed>| packet.map_or(0, |packet| packet.time.nanoseconds());
-        let sums = EndSums {
-            packets: packets.len() as u64,
-            times: packets.iter().fold(0, |sum: u64, packet| sum.wrapping_add(packet.time.nanoseconds())),
-            digests: Some(packets.iter().fold(0, |sum, packet| digest::add(sum, packet.digest))),
-            first: time(packets.first()),
-            last: time(packets.last()),
-        };
-        Ok(End { rows: cells, records: slices.records().to_vec(), sums })
-    }
-}
-
-/// Packets of both ends in a run, and the true delays of those that arrived.
-struct Run {
-    sent: Vec<Hashed>,
-    received: Vec<Hashed>,
-    delays: Vec<u64>,
-}
-
-impl Run {
-    fn new(path: &Path, packets: usize, seed: Seed) -> Self {
-        let travels = path.travels(packets, seed);
-        let mut random = seed.with(purpose::HASHES).random();
-        let (mut sent, mut received, mut delays) = (vec![], vec![], vec![]);
-        for Travel { sent: at, received: then } in travels {
-            let hash = random.bits();
-            let (place, digest) = (hash as u32, (hash >> 32) as u32);
-            let hashed =
-                |time| Hashed { hash, place, digest, time: Timestamp::from_nanoseconds(time), flow: 0 };
-            sent.push(hashed(at));
-            let is_lost = place.leading_zeros() >= LOST_BOUNDARY && random.chance(path.boundaries_lost);
-            if let Some(then) = then.filter(|_| !is_lost) {
-                received.push(hashed(then));
-                delays.push(then - at);
-            }
-        }
-        received.sort_by_key(|packet| packet.time.nanoseconds());
-        Run { sent, received, delays }
-    }
-
-    fn mean(&self) -> f64 {
-        self.delays.iter().map(|delay| *delay as f64).sum::<f64>() / self.delays.len().max(1) as f64
-    }
-}
 
 /// The ways to measure.
 const WAYS: [&str; 3] = ["LDA", "slices", "both"];
@@ -292,25 +113,31 @@ struct Case {
     common: [Tally; 3],
 }
 
-/// The prefix length with which a bank of so many rows shows most where so many packets are lost of so many.
-fn tuned(lost: usize, packets: usize) -> u8 {
+/// The prefix length with which a bank of `rows` rows shows most where `lost` of `packets` packets are lost.
+pub(crate) fn tuned(rows: usize, lost: usize, packets: usize) -> u8 {
     // Half a lost packet a row; but no more packets than it takes to fill all.
-    let share = (ROWS as f64 / 2.0 / (lost + 1) as f64).min(1.0);
-    let longest = (packets as f64 / ROWS as f64).max(1.0).log2().floor() as u8;
+    let share = (rows as f64 / 2.0 / (lost + 1) as f64).min(1.0);
+    let longest = (packets as f64 / rows as f64).max(1.0).log2().floor() as u8;
     ((-share.log2()).round() as u8).min(longest).min(MAX_PREFIX)
 }
 
-fn estimates(run: &Run, rows: usize) -> Result<[Estimate; 3], LabError> {
-    let prefix = tuned(run.sent.len() - run.received.len(), run.sent.len());
-    let prefixes = Prefixes::new(&[prefix])?;
-    let tables = Tables { rows: Sampler::new(prefixes), slices: (rows, 0) };
-    let (a, b) = (tables.end(&run.sent)?, tables.end(&run.received)?);
-    let sums = Sums { sender: a.sums, receiver: b.sums };
-    let (sent, received) = (a.sums.packets, b.sums.packets);
-    let observation = Observation { rows: ROWS, sender: &a.rows, receiver: &b.rows, sent, received };
-    let lda = estimate_traffic(&observation, sums.near(), &[prefixes.probability(0)])?.with_sums(&sums);
-    let slices = Sliced::of(&a.records, &b.records, &sums, usize::MAX).estimate;
-    Ok([lda, slices, together(lda, &slices)])
+/// What an LDA of so many rows, tuned to the losses of a run, and a table of slices in as many bits say of it.
+pub(crate) fn measured(run: &Run, rows: usize) -> Result<(Estimate, Sliced), LabError> {
+    let prefixes = Prefixes::new(&[tuned(rows, run.lost(), run.sent.len())])?;
+    let sums = sums(run);
+    let lda = of_cells(&cells(run, &prefixes, rows, false), &prefixes, &sums)?;
+    Ok((lda, sliced(run, rows, 0, usize::MAX)?))
+}
+
+/// What a table of slices as large as `rows` rows says of a run, with as many records as make it full; cut as [`records`] says.
+pub(crate) fn sliced(run: &Run, rows: usize, prefix: u8, room: usize) -> Result<Sliced, LabError> {
+    let [sender, receiver] = records(run, rows, prefix)?;
+    Ok(Sliced::of(&sender, &receiver, &sums(run), room))
+}
+
+fn estimates(run: &Run) -> Result<[Estimate; 3], LabError> {
+    let (lda, Sliced { estimate, .. }) = measured(run, ROWS)?;
+    Ok([lda, estimate, together(lda, &estimate)])
 }
 
 impl Case {
@@ -325,9 +152,9 @@ impl Case {
             let run = Run::new(&path, packets, seed.with(number));
             progress.step();
             let mut tallies = [[Tally::default(); 3]; 2];
-            if !run.delays.is_empty() {
+            if run.delays().next().is_some() {
                 let truth = run.mean();
-                let found = estimates(&run, ROWS)?;
+                let found = estimates(&run)?;
                 let is_common = found.iter().all(|estimate| estimate.mean.is_ok());
                 for tallies in tallies.iter_mut().take(1 + usize::from(is_common)) {
                     tallies.iter_mut().zip(&found).for_each(|(tally, estimate)| tally.add(estimate, truth));
@@ -446,19 +273,8 @@ fn quantiles(seed: Seed, scale: &Scale, progress: &dyn Progress) -> Result<[Rank
     let runs = (0..(scale.runs * MORE_RUNS * 4) as u64).into_par_iter().map(|number| {
         let run = Run::new(&laws[number as usize % laws.len()], packets, seed.with(number));
         progress.step();
-        let tables =
-            Tables { rows: Sampler::new(Prefixes::new(&[0])?), slices: (room * RECORD_CELLS, prefix) };
-        let (a, b) = (tables.end(&run.sent)?, tables.end(&run.received)?);
-        let sums = Sums { sender: a.sums, receiver: b.sums };
-        let sliced = Sliced::of(&a.records, &b.records, &sums, room);
-        let mut delays = run.delays.clone();
-        delays.sort_unstable();
-        // Equal delays have all ranks between the first one and the last one.
-        let rank = |value: f64| {
-            let below = delays.partition_point(|delay| (*delay as f64) < value);
-            let to = delays.partition_point(|delay| (*delay as f64) <= value);
-            [below, to].map(|rank| rank as f64 / delays.len() as f64)
-        };
+        let sliced = sliced(&run, room * RECORD_CELLS, prefix, room)?;
+        let delays = Distribution::of(&run);
         let mut sample = sliced.singles.delays().to_vec();
         sample.sort_unstable();
         let mut all = [Ranks::default(); 4];
@@ -466,14 +282,14 @@ fn quantiles(seed: Seed, scale: &Scale, progress: &dyn Progress) -> Result<[Rank
             ranks.runs = 1;
             let place = ((p * sample.len() as f64).ceil() as usize).saturating_sub(1);
             let Some(delay) = sample.get(place) else { continue };
-            let [below, to] = rank(*delay as f64);
             ranks.values = 1;
-            ranks.squares = (p - p.clamp(below, to)).powi(2);
+            ranks.squares = delays.rank_error(p, *delay as f64).powi(2);
             let found: Result<Stratified<Quantile>, Reason> =
                 quantile(&[&sliced.singles], p, Confidence::P95);
             if let Ok(Stratified { value: Quantile { range, .. }, .. }) = found {
                 ranks.intervals = 1;
-                ranks.hold = usize::from(rank(range.lower)[0] <= p && p <= rank(range.upper)[1]);
+                ranks.hold =
+                    usize::from(delays.ranks(range.lower)[0] <= p && p <= delays.ranks(range.upper)[1]);
             }
         }
         Ok(all)

@@ -33,6 +33,7 @@ pub(crate) mod purpose {
     pub(crate) const QUEUE: u64 = 5;
     pub(crate) const EDGES: u64 = 6;
     pub(crate) const PLACE: u64 = 7;
+    pub(crate) const FOREIGN: u64 = 8;
 }
 
 /// The paper's delay laws and their names.

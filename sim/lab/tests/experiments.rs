@@ -9,6 +9,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use deltaline_lab::figure::{Claim, Figure, Point};
+use deltaline_lab::methods::{self, Answer, Need};
 use deltaline_lab::{Experiment, Recording, Report, Scale};
 
 fn run(experiment: Experiment, packets: usize, runs: usize) -> Report {
@@ -351,6 +352,77 @@ fn slices() {
         // Forty runs: a sixth of an error either way.
         assert!(both < 1.5 * lda.min(slices), "{figure_of}: {both}, {lda}, {slices}");
     }
+}
+
+#[test]
+fn methods_side_by_side() {
+    // 20,000 packets, 40 runs a stream: the deviation of a root mean square is a ninth of it.
+    let scale = Scale { packets: 500_000, runs: 4, seed: 7, ..Scale::default() };
+    let (report, comparison) = methods::run(&scale, &()).unwrap();
+    report.claims.iter().for_each(|claim| println!("{}: {:?}", claim.what, claim.measured));
+    let case = |need, condition: &str| {
+        let mut cases = comparison.cases.iter().filter(|case| case.need == need);
+        cases.find(|case| case.condition.name == condition).unwrap()
+    };
+    let answer = |need, condition: &str, method: &str| {
+        let answers = &case(need, condition).answers;
+        answers
+            .iter()
+            .find(|answer| answer.method == method)
+            .unwrap_or_else(|| panic!("{condition}: no {method}"))
+    };
+    let largest = |answer: &Answer| answer.errors.iter().flatten().copied().fold(0.0, f64::max);
+    let is_exact = |answer: &Answer| answer.errors.iter().all(|error| *error == Some(0.0));
+    // Where nothing is lost, sums over all packets are the mean.
+    for method in ["LDA, adaptive", "slices", "LDA and slices", "sums alone"] {
+        assert!(is_exact(answer(Need::Mean, "no loss", method)), "{method}");
+    }
+    assert!(largest(answer(Need::Mean, "no loss", "Poisson probes")) > 1e-3);
+    // A hash draws without regard to delays: the rank of a quantile has the deviation sqrt(p (1 - p) / n), less what is of a finite number.
+    let drawn: f64 = 1912.0;
+    let deviation = (0.99 * 0.01 / drawn * (1.0 - drawn / 20_000.0)).sqrt();
+    for found in &answer(Need::Quantile, "1 % lost, single", "trajectory sampling").errors {
+        near(found.unwrap(), deviation, 5.0 / 9.0);
+    }
+    // So many probes lose a binomial number.
+    let deviation = (0.99f64 / (0.01 * 576.0)).sqrt();
+    for found in &answer(Need::Loss, "1 % lost, single", "Poisson probes").errors {
+        near(found.unwrap(), deviation, 5.0 / 9.0);
+    }
+    // Totals count losses, as long as nothing comes in: a tenth of them is hidden then.
+    assert!(is_exact(answer(Need::Loss, "1 % lost in bursts", "sums alone")));
+    near(largest(answer(Need::Loss, "1 % lost, 0.1 % from elsewhere", "sums alone")), 0.1, 0.3);
+    assert!(largest(answer(Need::Loss, "1 % lost, 0.1 % from elsewhere", "identity tables")) < 0.01);
+    // Slices ask for order, and rows do not.
+    let mut ordered = case(Need::Mean, "1 % lost, 1 % overtaken").answers.iter();
+    assert!(
+        ordered.all(|answer| answer.method != "slices" || answer.answered.iter().all(|share| *share < 0.5))
+    );
+    let both = answer(Need::Mean, "1 % lost, 1 % overtaken", "LDA and slices");
+    assert!(both.answered.iter().all(|share| *share == 1.0), "{:?}", both.answered);
+    for case in &comparison.cases {
+        let [usual, others] = [&case.answers[..case.usual], &case.answers[case.usual..]];
+        let excess = |answer: &Answer| answer.excess.unwrap_or(f64::INFINITY);
+        assert!(usual.is_sorted_by(|one, other| excess(one) <= excess(other)), "{case:?}");
+        let is_usual = |answer: &Answer| answer.answered.iter().all(|share| *share >= 0.95);
+        assert!(usual.iter().all(is_usual) && !others.iter().any(is_usual), "{case:?}");
+    }
+    // What a queue at its load drops beside what is lost on purpose is nothing, or its loss would be no condition.
+    let nothing_lost =
+        comparison.cases.iter().find(|case| case.need == Need::Loss && case.condition.loss == 0.0);
+    assert!(nothing_lost.unwrap().answers.is_empty());
+    for claim in [1, 2, 3] {
+        assert!(report.claims[claim].holds(), "{:?}", report.claims[claim]);
+    }
+    // Whoever trusts neighbours is farther off where these wait in another queue; a table that holds a flow's own packets is not.
+    let [rli, own] = ["RLI, linear", "trajectory sampling of flows"]
+        .map(|method| &answer(Need::Flow, "no loss", method).errors)
+        .map(|errors| errors[1].unwrap() / errors[0].unwrap());
+    assert!(rli > 1.3 * own, "{rli} {own}");
+    let all = answer(Need::Flow, "1 % lost, single", "mean of all packets");
+    assert_eq!(all.answered, [1.0, 1.0]);
+    let counted = &answer(Need::Flow, "no loss", "LDS, its paper's").answered;
+    assert!(counted.iter().all(|share| *share == 1.0), "{counted:?}");
 }
 
 #[test]
