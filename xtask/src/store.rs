@@ -114,17 +114,31 @@ fn table(hour: u64, rows: u64, random: &mut Random) -> Table {
 /// What the store itself says to the questions, line by line.
 fn answers(folder: &Folder) -> Result<String, Failure> {
     let none = || deltaline_collect::collector::Collector::default();
+    let mut unread = Ok(());
     let start = Instant::now();
     let mut whole = Summing::new(i64::MAX);
+    folder.each(&Filter::default(), none, |table| match table {
+        Ok(table) => whole.add(&table),
+        Err(error) => unread = Err(error),
+    });
+    let middle = Instant::now();
+    let one = folder.read(&Filter { segment: Some(ONE), reported: None, authenticated: false }, none)?;
+    let history: i128 = (0..)
+        .zip(&one.rows)
+        .map(|(place, row): (i128, _)| place * i128::from(one.number(row, "mean_ns").unwrap_or(0)))
+        .sum();
+    eprintln!(
+        "the store: all {:.2} s, one segment {:.2} s",
+        (middle - start).as_secs_f64(),
+        middle.elapsed().as_secs_f64()
+    );
     // Sums of means as DuckDB makes them.
     let mut sums: Vec<[i128; 7]> = vec![[0, 0, 0, 0, 0, i128::MAX, 0]; SEGMENTS as usize];
-    let mut unread = Ok(());
     folder.each(&Filter::default(), none, |table| {
         let table = match table {
             Ok(table) => table,
             Err(error) => return unread = Err(error),
         };
-        whole.add(&table);
         for row in &table.rows {
             let Some(sum) = sums.get_mut(row.segment as usize) else { continue };
             let mean = table.number(row, "mean_ns");
@@ -141,17 +155,6 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
         }
     });
     unread?;
-    let middle = Instant::now();
-    let one = folder.read(&Filter { segment: Some(ONE), reported: None, authenticated: false }, none)?;
-    let history: i128 = (0..)
-        .zip(&one.rows)
-        .map(|(place, row): (i128, _)| place * i128::from(one.number(row, "mean_ns").unwrap_or(0)))
-        .sum();
-    eprintln!(
-        "the store: all {:.2} s, one segment {:.2} s",
-        (middle - start).as_secs_f64(),
-        middle.elapsed().as_secs_f64()
-    );
     let mut text = String::new();
     for (segment, sum) in sums.iter().enumerate().filter(|(_, sum)| sum[0] > 0) {
         let numbers: Vec<String> = sum.iter().map(i128::to_string).collect();

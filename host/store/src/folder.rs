@@ -5,7 +5,7 @@ use crate::closing::{self, Reading, Recorded};
 use crate::continuity::{Continuity, Place, Reported};
 use crate::repetition::{Repeated, Repetition};
 use crate::table::{Filter, LeftOut, Row, Table};
-use crate::table_file;
+use crate::table_file::{self, TableFile};
 use bytes::Bytes;
 use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::follower::FollowError;
@@ -15,6 +15,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -551,20 +552,26 @@ impl Folder {
         Ok(recorded)
     }
 
-    /// Hands over the files of numbers, in order of their names; each is read while what is done with the one before it goes on.
+    /// Hands over the files of numbers, in order of their names; the next ones are read while what is done with one goes on.
     fn each_closed<'a>(
         &'a self,
         filter: &Filter,
         mut take: impl FnMut(&'a str, &'a Path, Result<Loaded, StoreError>),
     ) {
-        let (hand_over, loaded) = mpsc::sync_channel(0);
+        let readers = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_READERS);
         thread::scope(|scope| {
-            scope.spawn(move || {
-                let mut closed = self.tables.values();
+            let read = |first| {
+                let (hand_over, loaded) = mpsc::sync_channel(0);
+                let mut closed = self.tables.values().skip(first).step_by(readers);
                 // Until nobody takes any more.
-                closed.all(|closed| hand_over.send(Loaded::of(&closed.path, filter)).is_ok())
-            });
-            for ((recording, closed), loaded) in self.tables.iter().zip(loaded) {
+                scope.spawn(move || {
+                    closed.all(|closed| hand_over.send(Loaded::of(&closed.path, filter)).is_ok())
+                });
+                loaded
+            };
+            let loaded: Vec<_> = (0..readers).map(read).collect();
+            for ((recording, closed), loaded) in self.tables.iter().zip(loaded.iter().cycle()) {
+                let Ok(loaded) = loaded.recv() else { return };
                 take(recording, &closed.path, loaded);
             }
         });
@@ -592,10 +599,10 @@ impl Folder {
         let (Some(asked), Some(intervals)) = (&filter.reported, repetition.intervals()) else { return };
         let before = Filter { reported: Some(i64::MIN..asked.start), ..filter.clone() };
         for (recording, Closed { path, .. }) in &self.tables {
-            let Ok(bytes) = whole(path) else { continue };
-            match unwinding(|| table_file::read_of(bytes, &before, Some(&intervals))) {
+            match reading(path, |file| file.rows_of(&before, Some(&intervals))) {
                 Ok(table) => repetition.note(&run(recording), &table.columns, table.rows.iter()),
-                Err(reason) => failed(StoreError::Table { path: path.into(), reason }),
+                Err(error @ StoreError::Table { .. }) => failed(error),
+                Err(_) => {}
             }
         }
         for Recorded { path, table, .. } in open {
@@ -612,9 +619,7 @@ impl Folder {
         let mut before: Vec<_> = named.filter(|(other, _)| other.0 == own.0 && *other < own).collect();
         before.sort();
         for (_, path) in before.into_iter().rev() {
-            let bytes = whole(path)?;
-            let passed = unwinding(|| table_file::passed(bytes))
-                .map_err(|reason| StoreError::Table { path: path.into(), reason })?;
+            let passed = reading(path, |file| file.passed())?;
             if !passed.is_empty() {
                 return Ok(passed);
             }
@@ -626,6 +631,8 @@ impl Folder {
 /// How a file is called while it is written.
 const DRAFT: &str = ".deltaline-";
 const DRAFT_ENDING: &str = ".draft";
+/// So many files of numbers are read at a time at most: each is in memory.
+const MOST_READERS: usize = 4;
 /// Nobody writes a file for so long.
 const ABANDONED: Duration = Duration::from_secs(600);
 
@@ -646,7 +653,7 @@ fn lie_within(one: &[(i64, u32)], other: &[(i64, u32)]) -> bool {
 /// A file of numbers.
 struct Loaded {
     path: PathBuf,
-    bytes: Bytes,
+    file: TableFile,
     /// What is asked for of it.
     table: Table,
     /// Where its intervals lie.
@@ -657,16 +664,10 @@ struct Loaded {
 impl Loaded {
     /// Reads what is asked for of a file.
     fn of(path: &Path, filter: &Filter) -> Result<Self, StoreError> {
-        let bytes = whole(path)?;
-        let loaded = unwinding(|| {
-            let table = table_file::read(bytes.clone(), filter)?;
-            let (place, left_out) =
-                (table_file::place(bytes.clone(), filter)?, table_file::left_out(bytes.clone())?);
-            Ok((table, place, left_out))
-        });
-        let (table, place, left_out) =
-            loaded.map_err(|reason| StoreError::Table { path: path.into(), reason })?;
-        Ok(Loaded { path: path.into(), bytes, table, place, left_out })
+        reading(path, |file| {
+            let (table, place, left_out) = (file.rows(filter)?, file.place(filter), file.left_out()?);
+            Ok(Loaded { path: path.into(), file, table, place, left_out })
+        })
     }
 
     /// The numbers of its intervals that lie outside of the time that is asked for.
@@ -675,7 +676,7 @@ impl Loaded {
             return Ok(vec![]);
         }
         let at_any_time = Filter { reported: None, ..filter.clone() };
-        let mut all = unwinding(|| table_file::reported(self.bytes, &at_any_time))
+        let mut all = unwinding(|| self.file.reported(&at_any_time))
             .map_err(|reason| StoreError::Table { path: self.path, reason })?;
         all.retain(|each| place_of(each, filter) != Place::Inside);
         Ok(all)
@@ -713,6 +714,13 @@ fn unwinding<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Par
     let result = panic::catch_unwind(AssertUnwindSafe(read));
     IS_CAUGHT.set(false);
     result.unwrap_or_else(|_| Err(ParquetError::General("damaged: its parts contradict each other".into())))
+}
+
+/// Reads a file of numbers.
+fn reading<T>(path: &Path, read: impl FnOnce(TableFile) -> Result<T, ParquetError>) -> Result<T, StoreError> {
+    let bytes = whole(path)?;
+    unwinding(|| read(TableFile::open(bytes)?))
+        .map_err(|reason| StoreError::Table { path: path.into(), reason })
 }
 
 /// A file's bytes, which are what its name says.

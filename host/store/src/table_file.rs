@@ -178,126 +178,133 @@ fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), Par
     Ok(())
 }
 
-/// Reads the rows that are asked for, and the columns in which any row of the file has a number: most have none, as what is known of intervals differs
-/// by how they were measured. Row groups that hold none of the rows are passed over.
-///
-/// # Errors
-///
-/// A file that was not written by [`write()`]. Damaged pages need not be noticed: a [`Folder`](crate::Folder) compares whole files with
-/// the check in their name.
-pub fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
-    read_of(file, filter, None)
+/// A file of a store's intervals.
+pub struct TableFile {
+    reader: SerializedFileReader<Bytes>,
+    /// Of its columns.
+    names: Vec<String>,
 }
 
-/// As [`read()`]; row groups without any of these intervals' numbers are passed over, too.
-pub(crate) fn read_of(
-    file: Bytes,
-    filter: &Filter,
-    intervals: Option<&RangeInclusive<u32>>,
-) -> Result<Table, ParquetError> {
-    let (reader, names) = open(file)?;
-    let groups = reader.metadata().row_groups();
-    let has_numbers = |place: &usize| groups.iter().any(|group| may_have_numbers(group, *place));
-    let places: Vec<usize> = (FIXED.len()..names.len()).filter(has_numbers).collect();
-    let columns = places.iter().filter_map(|place| names.get(*place).cloned()).collect();
-    let is_asked = |group: &RowGroupMetaData| {
-        may_hold(group, filter) && intervals.is_none_or(|numbers| may_be_in(group, 1, numbers))
-    };
-    let mut rows = vec![];
-    for (number, _) in groups.iter().enumerate().filter(|(_, group)| is_asked(group)) {
-        let before = rows.len();
-        read_rows(reader.get_row_group(number)?.as_ref(), &places, &mut rows)?;
-        // Mostly a group's rows are all asked for, and stay where they are.
-        if !rows.iter().skip(before).all(|row| filter.takes(row)) {
-            let read = rows.split_off(before);
-            rows.extend(read.into_iter().filter(|row| filter.takes(row)));
+impl TableFile {
+    /// Reads what a file says of itself.
+    ///
+    /// # Errors
+    ///
+    /// A file that was not written by [`write()`].
+    pub fn open(file: Bytes) -> Result<Self, ParquetError> {
+        let reader = SerializedFileReader::new(file)?;
+        // Rows that are alike take no room in a file, in memory they do.
+        if reader.metadata().row_groups().iter().any(|group| group.num_rows() > GROUP as i64) {
+            return Err(ParquetError::General(format!("a group of its rows has more than {GROUP}")));
         }
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
+        if names.len() < FIXED.len() || names[..FIXED.len()] != FIXED {
+            return Err(ParquetError::General("its columns are not those of a store's intervals".into()));
+        }
+        Ok(TableFile { reader, names })
     }
-    Ok(Table { columns, rows })
-}
 
-/// Where the intervals of a file lie.
-pub(crate) fn place(file: Bytes, filter: &Filter) -> Result<Place, ParquetError> {
-    let (reader, _) = open(file)?;
-    let (mut from, mut to) = (i64::MAX, i64::MIN);
-    for group in reader.metadata().row_groups() {
-        let Some(Statistics::Int64(values)) = group.column(2).statistics() else { return Ok(Place::Inside) };
-        from = from.min(values.min_opt().copied().unwrap_or(i64::MIN));
-        to = to.max(values.max_opt().copied().unwrap_or(i64::MAX));
+    /// Reads the rows that are asked for, and the columns in which any row of the file has a number: most have none, as what is known of intervals differs
+    /// by how they were measured. Row groups that hold none of the rows are passed over.
+    ///
+    /// # Errors
+    ///
+    /// Damaged pages, which need not be noticed: a [`Folder`](crate::Folder) compares whole files with the check in their name.
+    pub fn rows(&self, filter: &Filter) -> Result<Table, ParquetError> {
+        self.rows_of(filter, None)
     }
-    Ok(if from > to { Place::Inside } else { Place::of([from, to], filter.reported.as_ref()) })
-}
 
-/// The numbers of the intervals that are asked for, without what was measured in them.
-pub(crate) fn reported(file: Bytes, filter: &Filter) -> Result<Vec<Reported>, ParquetError> {
-    let (reader, _) = open(file)?;
-    let mut all = vec![];
-    for (number, group) in reader.metadata().row_groups().iter().enumerate() {
-        if may_hold(group, filter) {
+    /// As [`TableFile::rows`]; row groups without any of these intervals' numbers are passed over, too.
+    pub(crate) fn rows_of(
+        &self,
+        filter: &Filter,
+        intervals: Option<&RangeInclusive<u32>>,
+    ) -> Result<Table, ParquetError> {
+        let has_numbers = |place: &usize| self.groups().iter().any(|group| may_have_numbers(group, *place));
+        let places: Vec<usize> = (FIXED.len()..self.names.len()).filter(has_numbers).collect();
+        let columns = places.iter().filter_map(|place| self.names.get(*place).cloned()).collect();
+        let is_asked = |group: &RowGroupMetaData| {
+            may_hold(group, filter) && intervals.is_none_or(|numbers| may_be_in(group, 1, numbers))
+        };
+        let mut rows = vec![];
+        for (number, _) in self.groups().iter().enumerate().filter(|(_, group)| is_asked(group)) {
+            let before = rows.len();
+            read_rows(self.reader.get_row_group(number)?.as_ref(), &places, &mut rows)?;
+            // Mostly a group's rows are all asked for, and stay where they are.
+            if !rows.iter().skip(before).all(|row| filter.takes(row)) {
+                let read = rows.split_off(before);
+                rows.extend(read.into_iter().filter(|row| filter.takes(row)));
+            }
+        }
+        Ok(Table { columns, rows })
+    }
+
+    /// Where its intervals lie.
+    pub(crate) fn place(&self, filter: &Filter) -> Place {
+        let (mut from, mut to) = (i64::MAX, i64::MIN);
+        for group in self.groups() {
+            let Some(Statistics::Int64(values)) = group.column(2).statistics() else { return Place::Inside };
+            from = from.min(values.min_opt().copied().unwrap_or(i64::MIN));
+            to = to.max(values.max_opt().copied().unwrap_or(i64::MAX));
+        }
+        if from > to { Place::Inside } else { Place::of([from, to], filter.reported.as_ref()) }
+    }
+
+    /// The numbers of the intervals that are asked for, without what was measured in them.
+    pub(crate) fn reported(&self, filter: &Filter) -> Result<Vec<Reported>, ParquetError> {
+        let mut all = vec![];
+        for (number, _) in self.groups().iter().enumerate().filter(|(_, group)| may_hold(group, filter)) {
             let mut rows = vec![];
-            read_rows(reader.get_row_group(number)?.as_ref(), &[], &mut rows)?;
+            read_rows(self.reader.get_row_group(number)?.as_ref(), &[], &mut rows)?;
             all.extend(rows.iter().filter(|row| filter.takes(row)).map(Reported::from));
         }
+        Ok(all)
     }
-    Ok(all)
-}
 
-/// What was left out of the recording.
-///
-/// # Errors
-///
-/// A file that was not written by [`write()`].
-pub fn left_out(file: Bytes) -> Result<LeftOut, ParquetError> {
-    let Some(words) = said(&SerializedFileReader::new(file)?, LEFT_OUT) else {
-        return Ok(LeftOut::default());
-    };
-    let counts = words.split(' ').map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>();
-    match counts.as_deref() {
-        Some(&[corrupted, unauthentic, replayed, stray, beyond]) => {
-            Ok(LeftOut { corrupted, unauthentic, replayed, stray, beyond })
+    /// What was left out of the recording.
+    ///
+    /// # Errors
+    ///
+    /// It says something else there.
+    pub fn left_out(&self) -> Result<LeftOut, ParquetError> {
+        let Some(words) = self.said(LEFT_OUT) else { return Ok(LeftOut::default()) };
+        let counts = words.split(' ').map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>();
+        match counts.as_deref() {
+            Some(&[corrupted, unauthentic, replayed, stray, beyond]) => {
+                Ok(LeftOut { corrupted, unauthentic, replayed, stray, beyond })
+            }
+            _ => Err(ParquetError::General("what was left out of its recording cannot be read".into())),
         }
-        _ => Err(ParquetError::General("what was left out of its recording cannot be read".into())),
+    }
+
+    /// What segments had come to; empty if it does not say.
+    ///
+    /// # Errors
+    ///
+    /// It says something else there.
+    pub fn passed(&self) -> Result<BTreeMap<u32, Passed>, ParquetError> {
+        let of_line = |line: &str| {
+            let (segment, passed) = line.split_once(' ')?;
+            Some((segment.parse().ok()?, passed.parse().ok()?))
+        };
+        let all = self.said(PASSED).unwrap_or_default().lines().map(of_line).collect::<Option<_>>();
+        all.ok_or_else(|| ParquetError::General("what its segments have come to cannot be read".into()))
+    }
+
+    fn groups(&self) -> &[RowGroupMetaData] {
+        self.reader.metadata().row_groups()
+    }
+
+    /// What it says under a key.
+    fn said(&self, key: &str) -> Option<&str> {
+        let pairs = self.reader.metadata().file_metadata().key_value_metadata();
+        pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == key)?.value.as_deref())
     }
 }
 
 fn words_of(LeftOut { corrupted, unauthentic, replayed, stray, beyond }: LeftOut) -> String {
     [corrupted, unauthentic, replayed, stray, beyond].map(|count| count.to_string()).join(" ")
-}
-
-/// What a file says under a key.
-fn said(reader: &SerializedFileReader<Bytes>, key: &str) -> Option<String> {
-    let pairs = reader.metadata().file_metadata().key_value_metadata();
-    pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == key)?.value.clone())
-}
-
-/// A file of a store's intervals, and the names of its columns.
-fn open(file: Bytes) -> Result<(SerializedFileReader<Bytes>, Vec<String>), ParquetError> {
-    let reader = SerializedFileReader::new(file)?;
-    // Rows that are alike take no room in a file, in memory they do.
-    if reader.metadata().row_groups().iter().any(|group| group.num_rows() > GROUP as i64) {
-        return Err(ParquetError::General(format!("a group of its rows has more than {GROUP}")));
-    }
-    let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_string()).collect();
-    if names.len() < FIXED.len() || names[..FIXED.len()] != FIXED {
-        return Err(ParquetError::General("its columns are not those of a store's intervals".into()));
-    }
-    Ok((reader, names))
-}
-
-/// Reads what segments had come to; empty if it does not say.
-///
-/// # Errors
-///
-/// A file that was not written by [`write()`].
-pub fn passed(file: Bytes) -> Result<BTreeMap<u32, Passed>, ParquetError> {
-    let value = said(&SerializedFileReader::new(file)?, PASSED);
-    let of_line = |line: &str| {
-        let (segment, passed) = line.split_once(' ')?;
-        Some((segment.parse().ok()?, passed.parse().ok()?))
-    };
-    let all = value.unwrap_or_default().lines().map(of_line).collect::<Option<_>>();
-    all.ok_or_else(|| ParquetError::General("what its segments have come to cannot be read".into()))
 }
 
 /// Whether a group may hold what is asked for, as far as its least and greatest values say.
@@ -388,6 +395,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    fn read(file: Bytes) -> Result<Table, ParquetError> {
+        TableFile::open(file)?.rows(&Filter::default())
+    }
+
     fn table(reason: Option<String>, rows: usize) -> Table {
         let (segment, interval, reported, authenticated) = (1, 2, 3, false);
         let numbers = [Some(4)].into_iter().collect();
@@ -407,7 +418,7 @@ mod tests {
     fn groups_larger_than_a_store_writes_are_refused() {
         let table = table(None, GROUP + 1);
         for group in [GROUP, GROUP + 1] {
-            let read = read(in_groups(&table, group), &Filter::default());
+            let read = read(in_groups(&table, group));
             match group {
                 GROUP => assert_eq!(read.unwrap(), table),
                 _ => assert!(read.unwrap_err().to_string().contains("more than 65536")),
@@ -425,9 +436,9 @@ mod tests {
             assert_eq!(table.rows[0].reason.as_ref().unwrap().len(), bytes);
             let mut file = vec![];
             write(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut file).unwrap();
-            let found = read(file.into(), &Filter::default()).unwrap();
+            let found = read(file.into()).unwrap();
             assert!(found.rows.iter().all(|row| row.reason.as_ref().unwrap().len() == kept));
-            assert_eq!(read(in_groups(&table, GROUP), &Filter::default()).is_ok(), bytes == kept);
+            assert_eq!(read(in_groups(&table, GROUP)).is_ok(), bytes == kept);
         }
     }
 }

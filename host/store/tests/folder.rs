@@ -12,7 +12,8 @@ use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::{Frame, MAX_FRAME_BYTES, Role, encode};
-use deltaline_store::{Filter, Folder, LeftOut, Numbers, Row, StoreError, Table, table_file};
+use deltaline_store::table_file::{self, TableFile};
+use deltaline_store::{Filter, Folder, LeftOut, Numbers, Row, StoreError, Table};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -787,8 +788,10 @@ fn all_files_of_numbers_have_the_same_columns() {
     };
     let all: Vec<Vec<String>> = bytes.iter().map(columns).collect();
     assert!(all.len() == 2 && all[0] == all[1], "{all:?}");
-    let tables: Vec<Table> =
-        bytes.into_iter().map(|bytes| table_file::read(bytes, &Filter::default()).unwrap()).collect();
+    let tables: Vec<Table> = bytes
+        .into_iter()
+        .map(|bytes| TableFile::open(bytes).unwrap().rows(&Filter::default()).unwrap())
+        .collect();
     let [one, other] = &tables[..] else { panic!("{} files", tables.len()) };
     let means =
         |table: &Table| table.rows.iter().filter(|row| table.number(row, "mean_ns").is_some()).count();

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use bytes::Bytes;
-use deltaline_store::table_file::{GROUP, read, write};
+use deltaline_store::table_file::{GROUP, TableFile, write};
 use deltaline_store::{Filter, LeftOut, Row, Summing, Sums, Table};
+use parquet::errors::ParquetError;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
@@ -47,6 +48,10 @@ fn file(table: &Table) -> Bytes {
     let mut bytes = vec![];
     write(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut bytes).unwrap();
     bytes.into()
+}
+
+fn read(file: Bytes, filter: &Filter) -> Result<Table, ParquetError> {
+    TableFile::open(file)?.rows(filter)
 }
 
 #[test]
