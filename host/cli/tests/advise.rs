@@ -98,12 +98,12 @@ fn commands_that_are_named_run() {
         let Some(command) = method["command"].as_str() else { continue };
         let words: Vec<&str> = command.split(' ').collect();
         assert_eq!(words[0], "deltaline", "{command}");
-        let given = |word: &&str| match *word {
+        let given = words[1..].iter().map(|word| match *word {
             "sender.pcap" => SENDER,
             "receiver.pcap" => RECEIVER,
             other => other,
-        };
-        let mut arguments: Vec<&str> = words[1..].iter().map(|word| given(&word)).collect();
+        });
+        let mut arguments: Vec<&str> = given.collect();
         if !command.contains(".pcap") {
             // Without the other end, that it is a command.
             arguments.push("--help");
