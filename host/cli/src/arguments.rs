@@ -15,7 +15,10 @@ Examples:
     cargo xtask verilog my_tap.toml --out my_tap
 
   Quantiles: the rank of the 99th percentile good to half a per cent of the packets:
-    deltaline size --rate 2M --loss 0.1%..1% --quantile 99%:0.5%";
+    deltaline size --rate 2M --loss 0.1%..1% --quantile 99%:0.5%
+
+  Slices in software, for delays of some 5 ms, where losses come twenty in a row:
+    deltaline size --synopsis slices --rate 500k --loss 0.1%..4% --burst 20 --delay 5ms --mean 2%";
 
 #[derive(Debug, Args)]
 pub(crate) struct Size {
@@ -37,6 +40,15 @@ pub(crate) struct Size {
     /// Length of an interval
     #[arg(long, default_value = "1s", value_parser = parse::interval, value_name = "DURATION")]
     pub(crate) interval: u64,
+    /// What keeps the packets: rows, for which there is hardware, or slices, in software
+    #[arg(long, value_enum, default_value = "lda")]
+    pub(crate) synopsis: Synopsis,
+    /// Mean delay, such as 5ms: slices are wrong by times, whatever delays are
+    #[arg(long, value_parser = parse::interval, value_name = "DURATION", required_if_eq("synopsis", "slices"))]
+    pub(crate) delay: Option<u64>,
+    /// Packets that are lost in a row: slices are the less accurate the more, rows are not
+    #[arg(long, default_value = "1", value_parser = parse_burst, value_name = "PACKETS")]
+    pub(crate) burst: f64,
     #[command(flatten)]
     pub(crate) budget: Budget,
     /// The design, a file or the name of a shipped one, whose stream, shell and clock to use. Prefixes of 10g-adaptive follow the loss: they need no
@@ -58,6 +70,15 @@ pub(crate) struct Size {
     /// Write the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What keeps the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Synopsis {
+    /// Banks of rows
+    Lda,
+    /// Records of slices
+    Slices,
 }
 
 /// The most memory that cells may take at one end; without any of these, what the largest hardware has.
@@ -162,6 +183,14 @@ fn parse_positive(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|&number: &f64| number > 0.0 && number.is_finite())
         .ok_or_else(|| "give a number above 0".into())
+}
+
+/// Packets lost in a row.
+fn parse_burst(text: &str) -> Result<f64, String> {
+    parse_positive(text)
+        .ok()
+        .filter(|&number| number >= 1.0)
+        .ok_or_else(|| "give a number of at least 1".into())
 }
 
 /// An excess kurtosis, which is at least -2.

@@ -1,6 +1,8 @@
 //! `deltaline size`: the smallest configuration that is good enough, before anything is built.
 
-use crate::arguments::{Budget, Size};
+mod slices;
+
+use crate::arguments::{Budget, Size, Synopsis};
 use crate::described::named;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -107,6 +109,15 @@ pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
     if let Some(path) = &arguments.out {
         check_is_new(path)?;
     }
+    if arguments.synopsis == Synopsis::Slices {
+        let output = slices::sized(arguments, &targets(arguments)?)?;
+        if arguments.json {
+            report::print_result("size", &output)?;
+        } else {
+            report::print(&output.to_text(arguments))?;
+        }
+        return Ok(Exit::Done);
+    }
     let output = sized(arguments)?;
     if let Some(path) = &arguments.out {
         write_file(path, output.configuration.as_bytes())?;
@@ -117,6 +128,20 @@ pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
         report::print(&output.to_text(arguments))?;
     }
     Ok(Exit::Done)
+}
+
+/// The errors that are asked for.
+fn targets(arguments: &Size) -> Result<Targets, Failure> {
+    let targets = Targets {
+        mean: arguments.mean,
+        deviation: arguments.deviation,
+        quantiles: arguments.quantile.iter().map(|each| (each.probability, each.error)).collect(),
+    };
+    if targets == Targets::default() {
+        let message = "give at least one of --mean, --deviation and --quantile";
+        return Err(Failure::new(Exit::Usage, message.to_string()));
+    }
+    Ok(targets)
 }
 
 /// The smallest design that meets the targets.
@@ -145,14 +170,7 @@ impl<'a> Request<'a> {
                 design.stream().rate_gbps
             )));
         }
-        let targets = Targets {
-            mean: arguments.mean,
-            deviation: arguments.deviation,
-            quantiles: arguments.quantile.iter().map(|each| (each.probability, each.error)).collect(),
-        };
-        if targets == Targets::default() {
-            return Err(usage("give at least one of --mean, --deviation and --quantile".into()));
-        }
+        let targets = targets(arguments)?;
         if !targets.quantiles.is_empty() && core == CoreKind::Byte {
             return Err(usage(
                 "--quantile: quantiles need digests, and the core of 8 bits has none; name a --design of 64 bits or more"
@@ -460,9 +478,7 @@ impl Output {
         header.extend(quantiles.iter().map(|each| format!("rank of p{}", 100.0 * each.quantile)));
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut table = table(&header);
-        let last = self.expected.len().saturating_sub(1);
-        let shown = |place: usize| place == 0 || (last - place).is_multiple_of(SHOWN);
-        for (_, each) in self.expected.iter().enumerate().filter(|(place, _)| shown(*place)) {
+        for each in shown(&self.expected) {
             let mut cells = vec![per_cent(each.loss)];
             cells.extend(self.adaptive.then(|| listed(&each.banks)));
             cells.extend([
@@ -530,6 +546,13 @@ fn losses(low: f64, high: f64) -> Vec<f64> {
     let step = |number: usize| first * (high / first).powf(number as f64 / (LOSSES - 1) as f64);
     let zero = (low < first).then_some(low);
     zero.into_iter().chain((0..LOSSES).map(step)).collect()
+}
+
+/// What of a range of losses is shown in a table: the first, the last, and some between.
+fn shown<T>(expected: &[T]) -> impl Iterator<Item = &T> {
+    let last = expected.len().saturating_sub(1);
+    let is_shown = move |place: usize| place == 0 || (last - place).is_multiple_of(SHOWN);
+    expected.iter().enumerate().filter(move |(place, _)| is_shown(*place)).map(|(_, each)| each)
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@
 //! The design that comes out is the smallest that is good enough, as a table and as JSON, and its file is one that the
 //! hardware's reader takes and has hardware for, for every stream and with digests; what it promises of a capture is
 //! what `measure` finds; rows and packets in them are as many as results without a mark take; prefixes that follow the loss are the control loop's; limits of memory by rows, bits and device;
-//! no design: the nearest; what is refused. What the expectations are worth is tested in `sim/lab/tests/sizing.rs`.
+//! no design: the nearest; what is refused. Of slices the smallest table, and none where bursts or sums let it promise nothing. What the expectations are worth is tested in `sim/lab/tests/sizing.rs`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::common::{Run, run};
+use crate::common::{RECEIVER, Run, SENDER, run};
 use deltaline_design::Design;
 use deltaline_estimate::prefixes_for_loss;
 use serde_json::{Value, json};
@@ -195,4 +195,75 @@ fn refusals() {
         .failed(2, &["--rate", "1488095", "faster"]);
     size(&["--loss", "1%", "--quantile", "50%:5%", "--design", "1g"]).failed(2, &["8 bits", "64 bits"]);
     size(&["--loss", "1%", "--mean", "5%", "--out", "/nowhere/x.toml"]).failed(7, &["/nowhere/x.toml"]);
+}
+
+/// Of a path whose delays are short.
+const SLICES: [&str; 10] = [
+    "--synopsis",
+    "slices",
+    "--delay",
+    "200us",
+    "--loss",
+    "0.1%..4%",
+    "--mean",
+    "2%",
+    "--quantile",
+    "90%:3%",
+];
+
+#[test]
+fn the_smallest_table_of_slices_that_is_good_enough() {
+    let json = size(&[&SLICES[..], &["--interval", "100ms", "--json"]].concat()).json();
+    let rows = json["rows"].as_u64().unwrap();
+    assert_eq!(json["records"], rows / 2);
+    assert_eq!(json["memory_bits"], 2 * 72 * rows);
+    assert_eq!(
+        (&json["synopsis"], &json["delay_ns"], &json["burst"]),
+        (&json!("slices"), &json!(200_000), &json!(1.0))
+    );
+    let expected = json["expected"].as_array().unwrap();
+    for each in expected {
+        assert!(number(&each["mean_error"]) <= 0.02, "{each}");
+        assert!(number(&each["quantiles"][0]["rank_error"]) <= 0.03, "{each}");
+        let slices = 1e5 / number(&each["packets_per_slice"]);
+        assert!((slices / number(&each["boundaries"]) - 1.0).abs() < 1e-9, "{each}");
+        assert!(number(&each["boundaries_least"]) < number(&each["boundaries"]), "{each}");
+    }
+    assert_eq!(number(&expected[0]["loss"]), 0.001);
+    // Half of it is not; bursts take more.
+    let half = (rows / 2).to_string();
+    size(&[&SLICES[..], &["--interval", "100ms", "--rows", &half]].concat())
+        .failed(17, &["come closest", &format!("has {rows} rows")]);
+    let bits = (2 * 72 * rows - 1).to_string();
+    size(&[&SLICES[..], &["--interval", "100ms", "--memory", &bits]].concat()).failed(17, &["come closest"]);
+    let bursts = size(&[&SLICES[..], &["--interval", "100ms", "--burst", "20", "--json"]].concat()).json();
+    let worst = |json: &Value| number(&json["expected"].as_array().unwrap().last().unwrap()["mean_error"]);
+    assert!(bursts["rows"].as_u64().unwrap() > rows || worst(&bursts) > worst(&json), "{bursts}");
+    // What measures with it is what it says, and takes such a table.
+    let text = size(&[&SLICES[..], &["--interval", "100ms", "--explain"]].concat());
+    text.told(0, &[]);
+    let command = json["command"].as_str().unwrap();
+    for part in ["records of slices", "rank of p90", "keep their order", command] {
+        assert!(text.output.contains(part), "{part:?} is not in {}", text.output);
+    }
+    let words = command.replace("SENDER", SENDER).replace("RECEIVER", RECEIVER);
+    let measured = run(&[&words.split(' ').skip(1).collect::<Vec<_>>()[..], &["--json"]].concat()).json();
+    assert_eq!(measured["configuration"]["rows"], rows);
+}
+
+#[test]
+fn slices_that_promise_nothing() {
+    let asked = ["--synopsis", "slices", "--loss", "1%", "--mean", "1000%"];
+    // Bursts longer than any slice; packets that hardly come; 10^7 packets a second in slices of seconds.
+    size(&[&asked[..], &["--delay", "1ms", "--burst", "0.5"]].concat()).told(2, &["at least 1"]);
+    size(&[&asked[..], &["--delay", "1ms", "--burst", "900000"]].concat())
+        .failed(17, &["bursts an eighth as long", "--interval"]);
+    run(&[&["size", "--rate", "2"], &asked[..], &["--delay", "1ms"]].concat())
+        .failed(17, &["come closest", "boundaries"]);
+    run(&[&["size", "--rate", "10M"], &asked[..], &["--delay", "1ms", "--interval", "10m"]].concat())
+        .failed(17, &["go round"]);
+    size(&asked).told(2, &["--delay"]);
+    for more in [["--design", "1g"], ["--device", "ecp5-25f"], ["--out", "/tmp/slices.toml"]] {
+        size(&[&asked[..], &["--delay", "1ms"], &more].concat()).failed(2, &[more[0], "no hardware"]);
+    }
 }

@@ -50,6 +50,8 @@
 //! no smaller one does. Targets that no design reaches. Prefix lengths that follow the loss are those of the
 //! control loop.
 
+pub mod slices;
+
 use crate::{Confidence, prefixes_for_loss, singles_needed};
 use deltaline_model::sketch::sampler::{MAX_PREFIX, PrefixError, Prefixes};
 

@@ -1,0 +1,201 @@
+//! `deltaline size --synopsis slices`: the smallest table of slices that is good enough.
+
+use super::losses;
+use crate::arguments::{Budget, Size};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::{duration, per_cent, table};
+use deltaline_design::{CellKind, MAX_ROWS};
+use deltaline_estimate::sizing::slices::{Expectation, Sizing, Timing};
+use deltaline_estimate::sizing::{Load, Targets};
+use deltaline_estimate::{Confidence, singles_needed};
+use deltaline_model::configuration::MIN_ROWS;
+use deltaline_model::sketch::slices::RECORD_CELLS;
+use deltaline_model::wire::cell::bits;
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Output {
+    synopsis: &'static str,
+    rows: usize,
+    records: usize,
+    /// Both copies of all records, at one end.
+    memory_bits: u64,
+    interval_ns: u64,
+    delay_ns: u64,
+    burst: f64,
+    packets_per_interval: f64,
+    expected: Vec<Expected>,
+    /// What measures with it.
+    command: String,
+}
+
+/// What is expected at a loss.
+#[derive(Serialize)]
+struct Expected {
+    loss: f64,
+    boundaries: f64,
+    /// The number of them that 95 % of intervals reach.
+    boundaries_least: f64,
+    packets_per_slice: f64,
+    mean_error: f64,
+    std_error: f64,
+    quantiles: Vec<super::Quantile>,
+}
+
+/// The smallest table that meets the targets.
+pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failure> {
+    for (option, is_given) in [
+        ("--design", arguments.design != deltaline_design::DEFAULT),
+        ("--device", arguments.budget.device.is_some()),
+        ("--out", arguments.out.is_some()),
+    ] {
+        if is_given {
+            let message =
+                format!("{option}: slices are software's alone, there is no hardware for them; leave it out");
+            return Err(Failure::new(Exit::Usage, message));
+        }
+    }
+    let packets = arguments.rate * arguments.interval as f64 / 1e9;
+    let Size { variation, kurtosis, .. } = *arguments;
+    let load = |loss| Load { packets, loss, variation, kurtosis };
+    let loads: Vec<Load> = losses(arguments.loss.low, arguments.loss.high).into_iter().map(load).collect();
+    let delay_ns = arguments.delay.unwrap_or(1);
+    let timing =
+        Timing { interval: arguments.interval as f64, delay: delay_ns as f64, burst: arguments.burst };
+    let all: Vec<Sizing> = (MIN_ROWS..=MAX_ROWS)
+        .filter(|rows| rows.is_power_of_two())
+        .map(|rows| Sizing::of(rows, &loads, &timing, targets))
+        .collect();
+    let is_allowed = |sizing: &&Sizing| match arguments.budget {
+        Budget { rows: Some(rows), .. } => sizing.rows <= rows,
+        Budget { memory: Some(most), .. } => memory(sizing.rows) <= most,
+        Budget { .. } => true,
+    };
+    let good = all.iter().find(|sizing| sizing.excess <= 1.0);
+    let Some(sizing) = good.filter(is_allowed) else {
+        let allowed = all.iter().filter(is_allowed).min_by(|a, b| a.excess.total_cmp(&b.excess));
+        return Err(Failure::new(Exit::Unmet, refusal(allowed, good, targets)));
+    };
+    let expected = sizing.at.iter().map(|(load, expected)| Expected {
+        loss: load.loss,
+        boundaries: expected.boundaries,
+        boundaries_least: expected.boundaries_least,
+        packets_per_slice: expected.slice,
+        mean_error: expected.mean,
+        std_error: expected.deviation,
+        quantiles: quantiles(expected, targets),
+    });
+    Ok(Output {
+        synopsis: "slices",
+        rows: sizing.rows,
+        records: sizing.rows / RECORD_CELLS,
+        memory_bits: memory(sizing.rows),
+        interval_ns: arguments.interval,
+        delay_ns,
+        burst: arguments.burst,
+        packets_per_interval: packets,
+        expected: expected.collect(),
+        command: format!(
+            "deltaline measure SENDER RECEIVER --synopsis slices --rows {} --interval {}ns",
+            sizing.rows, arguments.interval
+        ),
+    })
+}
+
+/// Both copies of all rows, in bits.
+fn memory(rows: usize) -> u64 {
+    2 * rows as u64 * u64::from(bits(CellKind::Lda.fields()))
+}
+
+fn quantiles(expected: &Expectation, targets: &Targets) -> Vec<super::Quantile> {
+    let quantile = |&(quantile, _): &(f64, f64)| super::Quantile {
+        quantile,
+        rank_error: expected.rank(quantile),
+        single_packets_needed: singles_needed(quantile, Confidence::P95),
+    };
+    targets.quantiles.iter().map(quantile).collect()
+}
+
+/// No table is good enough: what the best one that is allowed misses, and which would be.
+fn refusal(allowed: Option<&Sizing>, good: Option<&Sizing>, targets: &Targets) -> String {
+    let mut message = match allowed {
+        None => format!("the memory is too small for any table: the smallest has {} bits", memory(MIN_ROWS)),
+        Some(best) if best.excess.is_infinite() => {
+            "no table meets the targets: too few packets arrive, or slices are so long that their sums of times go round, or bursts an eighth as long as slices; \
+             take another --interval"
+                .into()
+        }
+        Some(best) => {
+            let worst = best.at.iter().max_by(|(_, a), (_, b)| {
+                a.excess(targets).total_cmp(&b.excess(targets))
+            });
+            let (loss, expected) = worst.map_or((0.0, None), |(load, expected)| (load.loss, Some(expected)));
+            let errors = expected.map_or_else(String::new, |expected| {
+                format!(
+                    ": {:.0} boundaries, an error of the mean of {} and of the standard deviation of {}",
+                    expected.boundaries,
+                    per_cent(expected.mean),
+                    per_cent(expected.deviation)
+                )
+            });
+            format!(
+                "no table within the memory meets the targets; {} rows come closest, {:.2} times what they allow at {} loss{errors}",
+                best.rows, best.excess, per_cent(loss)
+            )
+        }
+    };
+    message += &match good {
+        Some(good) => {
+            format!("; the smallest that meets them has {} rows ({} bits)", good.rows, memory(good.rows))
+        }
+        None => "; relax the targets, narrow the range of losses, or ask for rows by --synopsis lda".into(),
+    };
+    message
+}
+
+impl Output {
+    pub(super) fn to_text(&self, arguments: &Size) -> String {
+        let mut header =
+            ["loss", "boundaries", "packets a slice", "mean", "deviation"].map(String::from).to_vec();
+        let quantiles = self.expected.first().map_or(&[][..], |first| &first.quantiles);
+        header.extend(quantiles.iter().map(|each| format!("rank of p{}", 100.0 * each.quantile)));
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut table = table(&header);
+        for each in super::shown(&self.expected) {
+            let mut cells = vec![
+                per_cent(each.loss),
+                format!("{:.0}", each.boundaries),
+                format!("{:.0}", each.packets_per_slice),
+                per_cent(each.mean_error),
+                per_cent(each.std_error),
+            ];
+            cells.extend(each.quantiles.iter().map(|quantile| per_cent(quantile.rank_error)));
+            table.add_row(cells);
+        }
+        let mut text = format!(
+            "{} rows, which are {} records of slices: {} bits of memory at each end\n\
+             {:.0} packets in an interval of {}; errors expected of it:\n{table}\n",
+            self.rows,
+            self.records,
+            self.memory_bits,
+            self.packets_per_interval,
+            duration(self.interval_ns as f64),
+        );
+        if arguments.explain {
+            text += &format!(
+                "\nA slice begins where a packet's hash has enough zeros; its lost packets count with the mean sending time of \
+                 the others. The error of the mean is made of how far sending times of a slice lie apart, over a mean delay of {}, \
+                 and of the delays of the packets at boundaries, which are known exactly.\n\
+                 Assumed: packets sent evenly that keep their order, losses of {} in a row, as likely at one time as at another, \
+                 delays with a deviation of {} of their mean and an excess kurtosis of {}. Errors are root mean squares of one \
+                 interval, relative to the value.\n",
+                duration(self.delay_ns as f64),
+                self.burst,
+                per_cent(arguments.variation),
+                arguments.kurtosis
+            );
+        }
+        text + &format!("\n{}\n", self.command)
+    }
+}
