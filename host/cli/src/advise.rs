@@ -81,6 +81,11 @@ impl Need {
             Need::Flow => "mean delay of single flows",
         }
     }
+
+    /// What a method answers a share of.
+    fn answered(self) -> &'static str {
+        if self == Need::Flow { "flows" } else { "runs" }
+    }
 }
 
 /// All that was measured.
@@ -94,7 +99,7 @@ struct Measured {
     cases: Vec<Case>,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Method {
     name: String,
     octets: u64,
@@ -207,6 +212,11 @@ impl Measured {
         self.methods.iter().find(|method| method.name == answer.method)
     }
 
+    /// The first answer of a method that is a command of this program, and the command.
+    fn first_built<'a>(&'a self, answers: &'a [Answer]) -> Option<(&'a Answer, &'a str)> {
+        answers.iter().find_map(|answer| Some((answer, self.method(answer)?.command.as_deref()?)))
+    }
+
     /// A case with all its methods.
     fn details(&self, case: &Case) -> String {
         let mut header = vec!["method", "times the best"];
@@ -219,7 +229,7 @@ impl Measured {
             let found = answer.errors.iter().zip(&answer.answered);
             row.extend(found.map(|(found, share)| match share {
                 1.0 => error(*found),
-                share => format!("{} (in {} of runs)", error(*found), per_cent(*share)),
+                share => format!("{} (in {} of {})", error(*found), per_cent(*share), case.need.answered()),
             }));
             let method = self.method(answer);
             row.extend([
@@ -229,16 +239,20 @@ impl Measured {
             table.add_row(row);
         }
         let mut text = format!("{}, measured: {}\n{table}\n", case.need.words(), case.condition.name);
-        let usual = || case.answers.iter().take(case.usual);
-        let built = usual().find_map(|answer| Some((answer, self.method(answer)?.command.as_ref()?)));
+        let (usual, others) = case.answers.split_at(case.usual.min(case.answers.len()));
+        let (best, other) = (self.first_built(usual), self.first_built(others));
         if let Some(first) =
-            usual().next().filter(|first| built.is_none_or(|(built, _)| built.method != first.method))
+            usual.first().filter(|first| best.is_none_or(|(best, _)| best.method != first.method))
         {
             text += &format!("best: {}, which is no command of this program\n", first.method);
         }
-        match built {
-            Some((answer, command)) => text += &format!("take {}: {command}\n", answer.method),
-            None => text += "no command of this program answers in nearly all runs\n",
+        let times = |answer: &Answer| answer.excess.unwrap_or(f64::INFINITY);
+        let least = best.map_or(f64::INFINITY, |(best, _)| times(best));
+        if let Some((answer, command)) = best {
+            text += &format!("take {}: {command}\n", answer.method);
+        }
+        if let Some((answer, command)) = other.filter(|(other, _)| times(other) < least) {
+            text += &format!("where it answers, {} is nearer: {command}\n", answer.method);
         }
         text
     }

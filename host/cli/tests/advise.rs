@@ -3,7 +3,7 @@
 //! # Test plan
 //!
 //! Answers are those of `docs/methods.json`, number by number, and in its order; the page beside it has the same ones; the nearest condition
-//! by hand; every command that is named runs; what is not near, no share or contradicts itself is refused.
+//! by hand; what is best and what to take; every command that is named runs; what is not near, no share or contradicts itself is refused.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -92,18 +92,46 @@ fn all_conditions() {
     }
 }
 
+/// What is the best of all and no command is said to be that, and so is what is nearer in fewer cases.
+#[test]
+fn what_to_take() {
+    let measured = measured();
+    let command = |name: &str| {
+        let mut methods = measured["methods"].as_array().unwrap().iter();
+        methods.find(|method| method["name"] == name).unwrap()["command"].as_str().map(str::to_string)
+    };
+    for case in measured["cases"].as_array().unwrap() {
+        let answers = case["answers"].as_array().unwrap();
+        let (usual, others) = answers.split_at(case["usual"].as_u64().unwrap() as usize);
+        let Some(first) = usual.first() else { continue };
+        let asked = question(case);
+        let text = advise(&asked.iter().map(String::as_str).collect::<Vec<_>>()).output;
+        let name = |answer: &Value| answer["method"].as_str().unwrap().to_string();
+        let is_no_command = format!("best: {}, which is no command of this program", name(first));
+        assert_eq!(text.contains(&is_no_command), command(&name(first)).is_none(), "{text}");
+        let built =
+            |answers: &[Value]| answers.iter().find(|answer| command(&name(answer)).is_some()).cloned();
+        let best = built(usual).unwrap();
+        assert!(
+            text.contains(&format!("take {}: {}", name(&best), command(&name(&best)).unwrap())),
+            "{text}"
+        );
+        let times = |answer: &Value| answer["excess"].as_f64().unwrap_or(f64::INFINITY);
+        let nearer = built(others).filter(|other| times(other) < times(&best));
+        assert_eq!(
+            nearer.map(|other| text.contains(&format!("{} is nearer", name(&other)))),
+            text.contains("is nearer").then_some(true)
+        );
+    }
+}
+
 #[test]
 fn commands_that_are_named_run() {
     for method in measured()["methods"].as_array().unwrap() {
         let Some(command) = method["command"].as_str() else { continue };
-        let words: Vec<&str> = command.split(' ').collect();
-        assert_eq!(words[0], "deltaline", "{command}");
-        let given = words[1..].iter().map(|word| match *word {
-            "sender.pcap" => SENDER,
-            "receiver.pcap" => RECEIVER,
-            other => other,
-        });
-        let mut arguments: Vec<&str> = given.collect();
+        assert!(command.starts_with("deltaline "), "{command}");
+        let command = command.replace("sender.pcap", SENDER).replace("receiver.pcap", RECEIVER);
+        let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
         if !command.contains(".pcap") {
             // Without the other end, that it is a command.
             arguments.push("--help");
