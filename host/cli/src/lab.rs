@@ -39,7 +39,7 @@ Examples:
     deltaline lab mplane --topology network.graphml
 
   Every method in as many octets, for the documentation and for `deltaline advise`:
-    deltaline lab methods --out docs
+    deltaline lab methods --packets 1000000 --runs 5 --out docs
 
   The results page of the documentation:
     deltaline lab all --out docs --recording \\
