@@ -4,8 +4,8 @@
 //!
 //! # How
 //!
-//! Every method sees the same packets of a run, lost alike, and has at most [`OCTETS`] octets of memory at each end, or of single flows
-//! [`flows::OCTETS`]; tables are sent whole, and probes have as many octets on the link as the tables of both ends. Errors are root mean squares over the runs
+//! Every method sees the same packets of a run, lost alike, and has at most `OCTETS` octets of memory at each end, or of single flows
+//! `flows::OCTETS`; tables are sent whole, and probes have as many octets on the link as the tables of both ends. Errors are root mean squares over the runs
 //! in which a method answers: of mean and loss relative to the true value, of the quantile in ranks. Of single flows they are medians
 //! over the flows, averaged over the runs. Streams differ in how delays
 //! depend on each other, and nobody knows beforehand which is theirs: that method is the best which is never many times farther off than
