@@ -46,9 +46,9 @@ pub(crate) struct Size {
     /// Mean delay, such as 5ms: slices are wrong by times, whatever delays are
     #[arg(long, value_parser = parse::interval, value_name = "DURATION", required_if_eq("synopsis", "slices"))]
     pub(crate) delay: Option<u64>,
-    /// Packets that are lost in a row: slices are the less accurate the more, rows are not
-    #[arg(long, default_value = "1", value_parser = parse_burst, value_name = "PACKETS")]
-    pub(crate) burst: f64,
+    /// Packets that are lost in a row, 1 unless given: slices are the less accurate the more, rows are not
+    #[arg(long, value_parser = parse_burst, value_name = "PACKETS")]
+    pub(crate) burst: Option<f64>,
     #[command(flatten)]
     pub(crate) budget: Budget,
     /// The design, a file or the name of a shipped one, whose stream, shell and clock to use. Prefixes of 10g-adaptive follow the loss: they need no

@@ -118,6 +118,15 @@ pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Done);
     }
+    for (option, is_given) in [("--delay", arguments.delay.is_some()), ("--burst", arguments.burst.is_some())]
+    {
+        if is_given {
+            let message = format!(
+                "{option}: errors of rows do not hang on it; leave it out, or give --synopsis slices"
+            );
+            return Err(Failure::new(Exit::Usage, message));
+        }
+    }
     let output = sized(arguments)?;
     if let Some(path) = &arguments.out {
         write_file(path, output.configuration.as_bytes())?;

@@ -263,6 +263,10 @@ fn slices_that_promise_nothing() {
     run(&[&["size", "--rate", "10M"], &asked[..], &["--delay", "1ms", "--interval", "10m"]].concat())
         .failed(17, &["go round"]);
     size(&asked).told(2, &["--delay"]);
+    for more in [["--delay", "1ms"], ["--burst", "20"]] {
+        size(&[&["--loss", "1%", "--mean", "5%"], &more[..]].concat())
+            .failed(2, &[more[0], "--synopsis slices"]);
+    }
     for more in [["--design", "1g"], ["--device", "ecp5-25f"], ["--out", "/tmp/slices.toml"]] {
         size(&[&asked[..], &["--delay", "1ms"], &more].concat()).failed(2, &[more[0], "no hardware"]);
     }

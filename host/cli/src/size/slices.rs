@@ -61,8 +61,8 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
     let load = |loss| Load { packets, loss, variation, kurtosis };
     let loads: Vec<Load> = losses(arguments.loss.low, arguments.loss.high).into_iter().map(load).collect();
     let delay_ns = arguments.delay.unwrap_or(1);
-    let timing =
-        Timing { interval: arguments.interval as f64, delay: delay_ns as f64, burst: arguments.burst };
+    let burst = arguments.burst.unwrap_or(1.0);
+    let timing = Timing { interval: arguments.interval as f64, delay: delay_ns as f64, burst };
     let all: Vec<Sizing> = (MIN_ROWS..=MAX_ROWS)
         .filter(|rows| rows.is_power_of_two())
         .map(|rows| Sizing::of(rows, &loads, &timing, targets))
@@ -93,7 +93,7 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
         memory_bits: memory(sizing.rows),
         interval_ns: arguments.interval,
         delay_ns,
-        burst: arguments.burst,
+        burst,
         packets_per_interval: packets,
         expected: expected.collect(),
         command: format!(
