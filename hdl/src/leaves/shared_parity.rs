@@ -10,7 +10,9 @@
 //!
 //! Test plan: every output of every basis vector is compared with the masks, which proves it for all words, because
 //! both are linear; the number of gates is at most that without sharing, and half of it for a hash's masks; no
-//! output is deeper than the bound.
+//! output is deeper than the bound. The pair that is found is the one that comes first of all that there are.
+
+use std::cmp::Reverse;
 
 /// Gates of two inputs in a row, at most: three LUTs of four inputs. A word of 32 bits needs five.
 const DEPTH: u32 = 6;
@@ -71,27 +73,42 @@ impl Sums {
     }
 
     /// The pair of terms that stands in most outputs with room for it, and in two at least; and these outputs.
+    ///
+    /// Most pairs stand in fewer than one found before, whatever room there is, and are looked at no further: designs are written by
+    /// programs that are compiled without optimisation, too.
     fn most_shared(&self, outputs: usize) -> Option<(Term, Term, u64)> {
-        let full: Vec<u32> =
-            (0..outputs).map(|output| self.terms(output).map(|term| 1 << self.depths[term]).sum()).collect();
-        // The outputs that have room for so much more.
-        let room: Vec<u64> = (0..=1_u32 << DEPTH)
-            .map(|more| {
-                full.iter().rev().fold(0, |all, full| all << 1 | u64::from(full + more <= 1 << DEPTH))
-            })
-            .collect();
-        let pairs = (0..self.uses.len()).flat_map(|right| (0..right).map(move |left| (left, right)));
-        pairs
-            .map(|(left, right)| {
+        let weights = self.weights(outputs);
+        let (uses, depths) = (self.uses.as_slice(), self.depths.as_slice());
+        let in_several: Vec<Term> = (0..uses.len()).filter(|&term| uses[term].count_ones() > 1).collect();
+        let mut most = 2;
+        let mut best = None;
+        for (place, &right) in in_several.iter().enumerate() {
+            for &left in &in_several[..place] {
+                let both = uses[left] & uses[right];
+                if both.count_ones() < most {
+                    continue;
+                }
                 // A pair of unequal terms is as deep as if both were as deep as the deeper one.
-                let more = (1_usize << self.depths[left]).abs_diff(1 << self.depths[right]);
-                let shared = self.uses[left] & self.uses[right] & room[more];
-                let depth = self.depths[left] + self.depths[right];
-                (shared.count_ones(), std::cmp::Reverse((depth, left, right)), shared)
-            })
-            .max()
-            .filter(|&(count, ..)| count > 1)
-            .map(|(_, std::cmp::Reverse((_, left, right)), shared)| (left, right, shared))
+                let more = (1_u32 << depths[left]).abs_diff(1 << depths[right]);
+                let full = ones(both).filter(|&output| weights[output] + more > 1 << DEPTH);
+                let shared = full.fold(both, |shared, output| shared & !(1 << output));
+                let rank = (shared.count_ones(), Reverse((depths[left] + depths[right], left, right)));
+                if rank.0 >= most && best.is_none_or(|(found, _)| found < rank) {
+                    most = rank.0;
+                    best = Some((rank, shared));
+                }
+            }
+        }
+        best.map(|((_, Reverse((_, left, right))), shared)| (left, right, shared))
+    }
+
+    /// For each output: what its terms take of the 2^[`DEPTH`] that it has room for.
+    fn weights(&self, outputs: usize) -> Vec<u32> {
+        let mut weights = vec![0; outputs];
+        for (uses, depth) in self.uses.iter().zip(&self.depths) {
+            ones(*uses).for_each(|output| weights[output] += 1 << depth);
+        }
+        weights
     }
 
     /// Adds what an output is left with.
@@ -99,12 +116,21 @@ impl Sums {
         let mut terms: Vec<Term> = self.terms(output).collect();
         loop {
             // The least deep last.
-            terms.sort_by_key(|&term| std::cmp::Reverse((self.depths[term], term)));
+            terms.sort_by_key(|&term| Reverse((self.depths[term], term)));
             let left = terms.pop()?;
             let Some(right) = terms.pop() else { return Some(left) };
             terms.push(self.add(left, right, 0));
         }
     }
+}
+
+/// The outputs of a set, one bit each.
+fn ones(mut outputs: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let output = outputs.checked_ilog2()?;
+        outputs &= !(1 << output);
+        Some(output as usize)
+    })
 }
 
 #[cfg(test)]
@@ -153,5 +179,47 @@ mod tests {
         let plain: u32 = random.iter().map(|mask| mask.count_ones() - 1).sum();
         let shared = SharedParity::new(&random);
         assert!(shared.pairs.len() <= plain as usize / 2);
+    }
+
+    /// The same pair as that which comes first where all pairs are ranked, round by round.
+    #[test]
+    fn the_pair_that_is_found_is_the_first_of_all() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 32) as u32
+        };
+        for outputs in [2, 16, 64] {
+            let masks: Vec<u32> = (0..outputs).map(|_| random() | random() & random()).collect();
+            let stands = |bit: usize| {
+                (0..outputs).fold(0, |uses, output| uses | u64::from(masks[output] >> bit & 1) << output)
+            };
+            let mut sums = Sums { uses: (0..32).map(stands).collect(), depths: vec![0; 32], pairs: vec![] };
+            loop {
+                let terms = 0..sums.uses.len();
+                let weight =
+                    |output: usize| -> u32 { sums.terms(output).map(|term| 1 << sums.depths[term]).sum() };
+                let weights: Vec<u32> = (0..outputs).map(weight).collect();
+                let rank = |left: usize, right: usize| {
+                    let more = (1_u32 << sums.depths[left]).abs_diff(1 << sums.depths[right]);
+                    let fits = |output: &usize| {
+                        (sums.uses[left] & sums.uses[right]) >> output & 1 == 1
+                            && weights[*output] + more <= 1 << DEPTH
+                    };
+                    let shared = (0..outputs).filter(fits).fold(0, |all, output| all | 1_u64 << output);
+                    let depth = sums.depths[left] + sums.depths[right];
+                    (shared.count_ones(), Reverse((depth, left, right)), shared)
+                };
+                let all = terms.flat_map(|right| (0..right).map(move |left| (left, right)));
+                let first = all.map(|(left, right)| rank(left, right)).max().filter(|first| first.0 > 1);
+                let expected = first.map(|(_, Reverse((_, left, right)), shared)| (left, right, shared));
+                assert_eq!(sums.most_shared(outputs), expected);
+                let Some((left, right, shared)) = expected else { break };
+                sums.uses[left] &= !shared;
+                sums.uses[right] &= !shared;
+                sums.add(left, right, shared);
+            }
+            assert!(!sums.pairs.is_empty());
+        }
     }
 }
