@@ -42,8 +42,6 @@ impl SharedParity {
             pairs: vec![],
         };
         while let Some((left, right, outputs)) = sums.most_shared(masks.len()) {
-            sums.uses[left] &= !outputs;
-            sums.uses[right] &= !outputs;
             sums.add(left, right, outputs);
         }
         let outputs = (0..masks.len()).map(|output| sums.finish(output)).collect();
@@ -61,7 +59,10 @@ struct Sums {
 }
 
 impl Sums {
+    /// The sum of two terms, which stands in these outputs in their place.
     fn add(&mut self, left: Term, right: Term, outputs: u64) -> Term {
+        self.uses[left] &= !outputs;
+        self.uses[right] &= !outputs;
         self.uses.push(outputs);
         self.depths.push(1 + self.depths[left].max(self.depths[right]));
         self.pairs.push((left, right));
@@ -196,7 +197,6 @@ mod tests {
             };
             let mut sums = Sums { uses: (0..32).map(stands).collect(), depths: vec![0; 32], pairs: vec![] };
             loop {
-                let terms = 0..sums.uses.len();
                 let weight =
                     |output: usize| -> u32 { sums.terms(output).map(|term| 1 << sums.depths[term]).sum() };
                 let weights: Vec<u32> = (0..outputs).map(weight).collect();
@@ -210,13 +210,11 @@ mod tests {
                     let depth = sums.depths[left] + sums.depths[right];
                     (shared.count_ones(), Reverse((depth, left, right)), shared)
                 };
-                let all = terms.flat_map(|right| (0..right).map(move |left| (left, right)));
+                let all = (0..sums.uses.len()).flat_map(|right| (0..right).map(move |left| (left, right)));
                 let first = all.map(|(left, right)| rank(left, right)).max().filter(|first| first.0 > 1);
                 let expected = first.map(|(_, Reverse((_, left, right)), shared)| (left, right, shared));
                 assert_eq!(sums.most_shared(outputs), expected);
                 let Some((left, right, shared)) = expected else { break };
-                sums.uses[left] &= !shared;
-                sums.uses[right] &= !shared;
                 sums.add(left, right, shared);
             }
             assert!(!sums.pairs.is_empty());
