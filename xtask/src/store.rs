@@ -81,34 +81,26 @@ fn recording(hour: u64) -> String {
 /// An hour of intervals.
 fn table(hour: u64, rows: u64, random: &mut Random) -> Table {
     let columns = ["sent", "received", "lost", "mean_ns", "mean_ci95_ns_low", "mean_ci95_ns_high", "std_ns"];
-    let row = |number: u64| {
+    let mut table = Table::with_columns(columns);
+    for number in 0..rows {
         let second = hour * 3600 + number / SEGMENTS;
         let mut below = |bound: u64| (random.uniform() * bound as f64) as i64;
         let sent = 90_000 + below(20_000);
         let lost = if below(10) == 0 { below(50) } else { 0 };
         let (mean, error, deviation) = (100_000 + below(60_000), below(500), 20_000 + below(5000));
         let is_known = below(30) > 0;
-        let known = |number: i64| is_known.then_some(number);
-        Row {
+        let row = Row {
             segment: (number % SEGMENTS) as u32,
             interval: second as u32,
             reported: BEGINNING + second as i64 * SECOND + below(2000),
             authenticated: true,
             reason: (!is_known).then(|| "not identifiable: loss damaged every row".into()),
-            numbers: [
-                Some(sent),
-                Some(sent - lost),
-                Some(lost),
-                known(mean),
-                known(mean - error),
-                known(mean + error),
-                known(deviation),
-            ]
-            .into_iter()
-            .collect(),
-        }
-    };
-    Table { columns: columns.map(String::from).to_vec(), rows: (0..rows).map(row).collect() }
+        };
+        let counts = [sent, sent - lost, lost];
+        let delays = is_known.then_some([mean, mean - error, mean + error, deviation]);
+        table.push_row(row, columns.into_iter().zip(counts.into_iter().chain(delays.into_iter().flatten())));
+    }
+    table
 }
 
 /// What the store itself says to the questions, line by line.
@@ -123,10 +115,9 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
     });
     let middle = Instant::now();
     let one = folder.read(&Filter { segment: Some(ONE), reported: None, authenticated: false }, none)?;
-    let history: i128 = (0..)
-        .zip(&one.rows)
-        .map(|(place, row): (i128, _)| place * i128::from(one.number(row, "mean_ns").unwrap_or(0)))
-        .sum();
+    let means = one.column("mean_ns").unwrap_or_default();
+    let history: i128 =
+        (0..).zip(means).map(|(place, mean): (i128, _)| place * i128::from(mean.unwrap_or(0))).sum();
     eprintln!(
         "the store: all {:.2} s, one segment {:.2} s",
         (middle - start).as_secs_f64(),
@@ -139,13 +130,13 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
             Ok(table) => table,
             Err(error) => return unread = Err(error),
         };
-        for row in &table.rows {
+        for (place, row) in table.rows().iter().enumerate() {
             let Some(sum) = sums.get_mut(row.segment as usize) else { continue };
-            let mean = table.number(row, "mean_ns");
+            let mean = table.number(place, "mean_ns");
             let more = [
                 1,
-                table.number(row, "sent").unwrap_or(0),
-                table.number(row, "lost").unwrap_or(0),
+                table.number(place, "sent").unwrap_or(0),
+                table.number(place, "lost").unwrap_or(0),
                 i64::from(mean.is_some()),
                 mean.unwrap_or(0),
             ];
@@ -160,5 +151,5 @@ fn answers(folder: &Folder) -> Result<String, Failure> {
         let numbers: Vec<String> = sum.iter().map(i128::to_string).collect();
         text += &format!("{segment} {}\n", numbers.join(" "));
     }
-    Ok(text + &format!("{} {history}\n", one.rows.len()))
+    Ok(text + &format!("{} {history}\n", one.rows().len()))
 }

@@ -19,9 +19,9 @@ use clap::Args;
 use deltaline_collect::summary::Missing;
 use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{DEVIATION, Definition, LOST, MEAN, Number, P99, Quantity, SENT};
-use deltaline_store::{Filter, Folder, Noticed, Row, StoreError, Summing, Sums, Table};
+use deltaline_store::{Column, Filter, Folder, Noticed, Row, StoreError, Summing, Sums, Table};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::{Error as _, SerializeMap, Serializer};
 use std::path::{Path, PathBuf};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
         noticed = working(WORK, || opened.each(&filter, collectors, take));
         whole.sort();
         let table = whole;
-        let is_empty = table.rows.is_empty();
+        let is_empty = table.is_empty();
         (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
     };
     told.notice(&noticed);
@@ -238,10 +238,10 @@ fn table_of(table: &Table) -> String {
         "note",
     ]);
     let mut notes: Vec<&str> = vec![];
-    for row in &table.rows {
-        let packets = |name: String| or_none(table.number(row, &name), |number| number.to_string());
-        let time = |name: String| or_none(table.number(row, &name), |number| duration(number as f64));
-        let number = |name: String| table.number(row, &name);
+    for (place, row) in table.rows().iter().enumerate() {
+        let number = |name: String| table.number(place, &name);
+        let packets = |name| or_none(number(name), |number| number.to_string());
+        let time = |name| or_none(number(name), |number| duration(number as f64));
         let ends = |what: &Definition| {
             let end = |end| number(format!("{}_{end}", what.range_key())).map(|number| number as f64);
             Some([end("low")?, end("high")?])
@@ -328,32 +328,36 @@ struct IntervalsOutput<'a> {
 
 impl<'a> IntervalsOutput<'a> {
     fn of(table: &'a Table, warnings: Vec<String>) -> Self {
-        let intervals = table.rows.iter().map(|row| Interval { row, columns: &table.columns });
-        IntervalsOutput { schema: Schema::of("query"), intervals: intervals.collect(), warnings }
+        let intervals = (0..table.rows().len()).map(|place| Interval { table, place }).collect();
+        IntervalsOutput { schema: Schema::of("query"), intervals, warnings }
     }
 }
 
 /// An interval with the keys that it has in `read`.
 struct Interval<'a> {
-    row: &'a Row,
-    columns: &'a [String],
+    table: &'a Table,
+    place: usize,
 }
 
 impl Serialize for Interval<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Row { segment, interval, reported, authenticated, reason, numbers } = self.row;
+        let Interval { table, place } = *self;
+        let Some(Row { segment, interval, reported, authenticated, reason }) = table.rows().get(place) else {
+            return Err(S::Error::custom("a table has no such interval"));
+        };
+        let number = |column: &Column| column.numbers.get(place).copied().flatten();
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("segment", segment)?;
         map.serialize_entry("interval", interval)?;
         map.serialize_entry("reported_time", &moment(*reported))?;
         map.serialize_entry("authenticated", authenticated)?;
-        for (place, (name, number)) in self.columns.iter().zip(numbers).enumerate() {
+        for (at, column) in table.columns().iter().enumerate() {
             // Both ends of a range are one entry.
-            if let Some(name) = name.strip_suffix("_low") {
-                let high = numbers.get(place + 1).copied().flatten();
-                map.serialize_entry(name, &number.zip(high).map(|(low, high)| [low, high]))?;
-            } else if !name.ends_with("_high") {
-                map.serialize_entry(name, number)?;
+            if let Some(name) = column.name.strip_suffix("_low") {
+                let high = table.columns().get(at + 1).and_then(number);
+                map.serialize_entry(name, &number(column).zip(high).map(|(low, high)| [low, high]))?;
+            } else if !column.name.ends_with("_high") {
+                map.serialize_entry(&column.name, &number(column))?;
             }
         }
         map.serialize_entry("reason", reason)?;

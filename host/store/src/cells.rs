@@ -12,12 +12,12 @@
 
 use crate::closing::SETTLED;
 use crate::continuity::Reported;
-use crate::table::{Row, Table};
+use crate::table::Table;
 use deltaline_collect::collector::{Collector, Passed};
 use deltaline_collect::feed::{Recording, Source};
 use deltaline_collect::follower::{Followed, Follower, Happening};
 use deltaline_estimate::quantity::{RECEIVED, SENT};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -95,7 +95,7 @@ impl Around<'_> {
         let mut unreadable = None;
         // When the next recording began.
         let mut next: Option<Duration> = None;
-        while !wanted.rows.is_empty() {
+        while !wanted.places.is_empty() {
             let happenings = match follower.next_happenings() {
                 Ok(happenings) => happenings,
                 Err(error) => {
@@ -129,17 +129,16 @@ impl Around<'_> {
 
 /// Intervals that are looked for.
 pub(crate) struct Wanted {
-    columns: Vec<String>,
-    /// In order; those of the same number and time each have a place.
-    rows: BTreeMap<(Reported, usize), Row>,
+    table: Table,
+    /// In order, each with its place in the table: some are of the same number and time.
+    places: BTreeSet<(Reported, usize)>,
 }
 
 impl Wanted {
     /// All of a table.
     pub(crate) fn of(table: Table) -> Self {
-        let rows =
-            table.rows.into_iter().enumerate().map(|(place, row)| ((Reported::from(&row), place), row));
-        Wanted { columns: table.columns, rows: rows.collect() }
+        let places = table.rows().iter().enumerate().map(|(place, row)| (Reported::from(row), place));
+        Wanted { places: places.collect(), table }
     }
 
     /// Hands out those of them that have come.
@@ -153,11 +152,11 @@ impl Wanted {
             let Happening::Interval(followed) = happening else { continue };
             let mut said = Table::default();
             said.push(&followed.figures);
-            let Some(row) = said.rows.first() else { continue };
+            let Some(row) = said.rows().first() else { continue };
             let reported = Reported::from(row);
-            let known = self.rows.range((reported, 0)..=(reported, usize::MAX)).next().map(|(key, _)| *key);
-            let Some(wanted) = known.and_then(|key| self.rows.remove(&key)) else { continue };
-            let table = Table { columns: self.columns.clone(), rows: vec![wanted] };
+            let known = self.places.range((reported, 0)..=(reported, usize::MAX)).next().copied();
+            let Some((_, place)) = known.and_then(|known| self.places.take(&known)) else { continue };
+            let table = self.table.one(place);
             let is_void = followed.figures.figures.void.is_some();
             let followed = match is_void || packets(&table) == packets(&said) {
                 true => Ok(followed),
@@ -174,15 +173,14 @@ impl Wanted {
         reason: &NoCells,
         mut take: impl FnMut(Kept) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.rows.into_values().try_for_each(|row| {
-            let table = Table { columns: self.columns.clone(), rows: vec![row] };
-            take(Kept { table, followed: Err(reason.clone()) })
+        self.places.iter().try_for_each(|(_, place)| {
+            take(Kept { table: self.table.one(*place), followed: Err(reason.clone()) })
         })
     }
 }
 
 /// How many packets an interval sent and received.
 fn packets(table: &Table) -> Option<[Option<i64>; 2]> {
-    let row = table.rows.first()?;
-    Some([SENT, RECEIVED].map(|what| table.number(row, &what.key())))
+    table.rows().first()?;
+    Some([SENT, RECEIVED].map(|what| table.number(0, &what.key())))
 }

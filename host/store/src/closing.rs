@@ -109,7 +109,7 @@ pub(crate) fn read(
         let next = beginnings.iter().find(|next| next.place > place);
         let is_settled = next.is_some_and(|next| next.elapsed.saturating_add(SETTLED) <= elapsed);
         let LeftOut { unauthentic, replayed, .. } = part.left_out;
-        let has_none = (unauthentic > 0 && part.taken == 0) || (replayed > 0 && part.table.rows.is_empty());
+        let has_none = (unauthentic > 0 && part.taken == 0) || (replayed > 0 && part.table.is_empty());
         Recorded {
             path: path.clone(),
             length,

@@ -236,7 +236,7 @@ impl Folder {
                     work.distrusted.push(each.path);
                     continue;
                 }
-                work.intervals += each.table.rows.len();
+                work.intervals += each.table.rows().len();
                 self.add(&stem(&each.path), each.length, each.table, &each.passed, each.left_out)?;
                 work.closed.push(each.path);
             }
@@ -376,11 +376,11 @@ impl Folder {
         let mut take_new = |recording: &str, path: &Path, mut table: Table| {
             let run = parts(recording).0;
             table.sort();
-            let mut reported: Vec<Reported> = table.rows.iter().map(Reported::from).collect();
+            let mut reported: Vec<Reported> = table.rows().iter().map(Reported::from).collect();
             let Repeated { intervals: repeated, own } = repetition.take_out_of(&mut table, run);
             reported.retain(|each| own.binary_search(each).is_err());
             noticed.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
-            for Row { segment, reported, interval, .. } in table.rows.iter().filter(|_| runs.len() > 1) {
+            for Row { segment, reported, interval, .. } in table.rows().iter().filter(|_| runs.len() > 1) {
                 times
                     .entry(*segment)
                     .or_default()
@@ -440,12 +440,12 @@ impl Folder {
                         vec![]
                     }
                 };
-                let of_any_time = table.rows.iter().filter(|row| filter.takes_at_any_time(row));
+                let of_any_time = table.rows().iter().filter(|row| filter.takes_at_any_time(row));
                 let is_outside = |each: &Reported| place_of(each, filter) != Place::Inside;
                 outside.extend(of_any_time.map(Reported::from).filter(is_outside));
-                let is_empty = table.rows.is_empty();
-                table.rows.retain(|row| filter.takes(row));
-                let is_left_out = (is_empty || !table.rows.is_empty()) && !left_out.is_none();
+                let is_empty = table.is_empty();
+                table.retain(|row| filter.takes(row));
+                let is_left_out = (is_empty || !table.is_empty()) && !left_out.is_none();
                 noticed.left_out.extend(is_left_out.then(|| (path.clone(), left_out)));
                 let (table, inside) = take_new(&stem, &path, table);
                 continuity.take(run, in_order(outside, inside));
@@ -589,25 +589,23 @@ impl Folder {
         let run = |stem: &str| parts(stem).0.to_string();
         self.each_closed(filter, |recording, _, loaded| {
             if let Ok(Loaded { table, .. }) = loaded {
-                repetition.ask(&run(recording), &table.columns, table.rows.iter());
+                repetition.ask(&run(recording), &table, |_| true);
             }
         });
         for Recorded { path, table, .. } in open.clone() {
-            let asked = table.rows.iter().filter(|row| filter.takes(row));
-            repetition.ask(&run(&stem(path)), &table.columns, asked);
+            repetition.ask(&run(&stem(path)), table, |row| filter.takes(row));
         }
         let (Some(asked), Some(intervals)) = (&filter.reported, repetition.intervals()) else { return };
         let before = Filter { reported: Some(i64::MIN..asked.start), ..filter.clone() };
         for (recording, Closed { path, .. }) in &self.tables {
             match reading(path, |file| file.rows_of(&before, Some(&intervals))) {
-                Ok(table) => repetition.note(&run(recording), &table.columns, table.rows.iter()),
+                Ok(table) => repetition.note(&run(recording), &table, |_| true),
                 Err(error @ StoreError::Table { .. }) => failed(error),
                 Err(_) => {}
             }
         }
         for Recorded { path, table, .. } in open {
-            let earlier = table.rows.iter().filter(|row| before.takes(row));
-            repetition.note(&run(&stem(path)), &table.columns, earlier);
+            repetition.note(&run(&stem(path)), table, |row| before.takes(row));
         }
     }
 

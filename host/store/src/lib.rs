@@ -43,4 +43,4 @@ pub use cells::{Kept, NoCells};
 pub use folder::{Folder, Noticed, StoreError, Work};
 pub use summing::{Summing, Sums};
 pub use table::LeftOut;
-pub use table::{Filter, Numbers, Row, Table};
+pub use table::{Column, Filter, Row, Table};

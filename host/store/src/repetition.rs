@@ -11,7 +11,7 @@
 //! Here: a run's own intervals in any order, against a plain set.
 
 use crate::continuity::Reported;
-use crate::table::{CLOCK_DOUBTED, Row, Table};
+use crate::table::{CLOCK_DOUBTED, Column, Row, Table};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -29,8 +29,17 @@ pub(crate) struct Repetition {
     first: HashMap<u64, Report>,
     /// The least and the greatest of their numbers.
     intervals: Option<[u32; 2]>,
-    /// The last intervals with a mean, and those before: a run's own, which only its recorder can have twice.
-    own: [Known; 2],
+    /// Intervals with a mean: a run's own, which only its recorder can have twice.
+    own: Own,
+}
+
+/// Runs' own intervals.
+#[derive(Default)]
+struct Own {
+    /// The last ones.
+    last: Known,
+    /// Those before.
+    before: Known,
 }
 
 /// Intervals of runs. Nearly all come in the order of their numbers, and one with a number above all before it is new: it takes no search.
@@ -44,27 +53,63 @@ struct Known {
     intervals: usize,
 }
 
-impl Known {
-    fn holds(&self, run: u64, row: &Row, check: u64) -> bool {
-        let rising = self.rising.get(&(run, row.segment)).filter(|rising| !is_above(rising, row));
-        rising.is_some_and(|rising| rising.binary_search(&(row.interval, check)).is_ok())
-            || self.others.contains(&(check ^ run))
+impl Own {
+    /// Those of a run and segment.
+    fn of(&mut self, run: u64, segment: u32) -> OfSegment<'_> {
+        let Own { last, before } = self;
+        OfSegment {
+            run,
+            before: before.rising.get(&(run, segment)).map_or(&[], |rising| rising),
+            others_before: &before.others,
+            rising: last.rising.entry((run, segment)).or_default(),
+            others: &mut last.others,
+            intervals: &mut last.intervals,
+        }
     }
 
-    fn note(&mut self, run: u64, row: &Row, check: u64) {
-        let rising = self.rising.entry((run, row.segment)).or_default();
-        if is_above(rising, row) {
-            rising.push((row.interval, check));
-        } else {
-            self.others.insert(check ^ run);
+    /// Forgets those before, once enough came behind them.
+    fn forget(&mut self) {
+        if self.last.intervals >= OWN {
+            self.before = std::mem::take(&mut self.last);
         }
-        self.intervals += 1;
+    }
+}
+
+/// What is known of a run's segment.
+struct OfSegment<'a> {
+    run: u64,
+    before: &'a [(u32, u64)],
+    others_before: &'a HashSet<u64>,
+    rising: &'a mut Vec<(u32, u64)>,
+    others: &'a mut HashSet<u64>,
+    intervals: &'a mut usize,
+}
+
+impl OfSegment<'_> {
+    /// Whether an interval has not come before.
+    fn is_first(&mut self, interval: u32, check: u64) -> bool {
+        let (new, other) = ((interval, check), check ^ self.run);
+        let is_above = is_above(self.rising, interval);
+        let comes_again = (!is_above && self.rising.binary_search(&new).is_ok())
+            || self.others.contains(&other)
+            || (!self::is_above(self.before, interval) && self.before.binary_search(&new).is_ok())
+            || self.others_before.contains(&other);
+        if comes_again {
+            return false;
+        }
+        if is_above {
+            self.rising.push(new);
+        } else {
+            self.others.insert(other);
+        }
+        *self.intervals += 1;
+        true
     }
 }
 
 /// Whether an interval's number is above all of these, which rise.
-fn is_above(rising: &[(u32, u64)], row: &Row) -> bool {
-    rising.last().is_none_or(|(last, _)| *last < row.interval)
+fn is_above(rising: &[(u32, u64)], interval: u32) -> bool {
+    rising.last().is_none_or(|(last, _)| *last < interval)
 }
 
 /// When an interval was reported, and a check of the name of the run that says so.
@@ -83,12 +128,12 @@ pub(crate) struct Repeated {
 }
 
 impl Repetition {
-    /// Notes intervals of a run that are asked for.
-    pub(crate) fn ask<'a>(&mut self, run: &str, columns: &[String], rows: impl Iterator<Item = &'a Row>) {
-        let (checks, run) = (Checks::of(columns), check_of(run));
-        for row in rows {
+    /// Notes those of a run's intervals that are asked for.
+    pub(crate) fn ask(&mut self, run: &str, table: &Table, is_asked: impl Fn(&Row) -> bool) {
+        let (checks, run) = (Checks::of(table), check_of(run));
+        for (place, row) in table.rows().iter().enumerate().filter(|(_, row)| is_asked(row)) {
             let report = Report { reported: row.reported, run };
-            let first = self.first.entry(checks.of_row(row).own()).or_insert(report);
+            let first = self.first.entry(checks.of_row(place, row).own()).or_insert(report);
             *first = report.min(*first);
             let [least, greatest] = self.intervals.unwrap_or([row.interval; 2]);
             self.intervals = Some([least.min(row.interval), greatest.max(row.interval)]);
@@ -100,11 +145,11 @@ impl Repetition {
         self.intervals.map(|[least, greatest]| least..=greatest)
     }
 
-    /// Notes intervals that are not asked for, if they are the same ones.
-    pub(crate) fn note<'a>(&mut self, run: &str, columns: &[String], rows: impl Iterator<Item = &'a Row>) {
-        let (checks, run) = (Checks::of(columns), check_of(run));
-        for row in rows {
-            let check = checks.of_row(row);
+    /// Notes those of a run's intervals that were reported earlier, if they are the same ones.
+    pub(crate) fn note(&mut self, run: &str, table: &Table, is_earlier: impl Fn(&Row) -> bool) {
+        let (checks, run) = (Checks::of(table), check_of(run));
+        for (place, row) in table.rows().iter().enumerate().filter(|(_, row)| is_earlier(row)) {
+            let check = checks.of_row(place, row);
             if check.near.iter().any(|near| self.first.contains_key(near)) {
                 let report = Report { reported: row.reported, run };
                 let first = self.first.entry(check.own()).or_insert(report);
@@ -115,37 +160,30 @@ impl Repetition {
 
     /// Takes the intervals out of a run's table that were reported before, and says how many.
     pub(crate) fn take_out_of(&mut self, table: &mut Table, run: &str) -> Repeated {
-        let (checks, run) = (Checks::of(&table.columns), check_of(run));
-        let (before, mut of_run) = (table.rows.len(), vec![]);
-        table.rows.retain(|row| {
-            let (check, report) = (checks.of_row(row), Report { reported: row.reported, run });
-            let firsts = check.near.iter().filter_map(|near| self.first.get(near));
-            let mut earlier = firsts.filter(|first| **first < report);
-            if earlier.clone().any(|first| first.run != report.run) {
-                return false;
+        let (checks, run) = (Checks::of(table), check_of(run));
+        let (mut kept, mut of_run) = (Vec::with_capacity(table.rows().len()), vec![]);
+        for rows in table.rows().chunk_by(|one, next| one.segment == next.segment) {
+            let mut own = self.own.of(run, rows[0].segment);
+            for row in rows {
+                let (check, report) =
+                    (checks.of_row(kept.len(), row), Report { reported: row.reported, run });
+                let firsts = check.near.iter().filter_map(|near| self.first.get(near));
+                let mut earlier = firsts.filter(|first| **first < report);
+                if earlier.clone().any(|first| first.run != report.run) {
+                    kept.push(false);
+                    continue;
+                }
+                let has_own = earlier.next().is_some();
+                let is_repeated = check.has_mean && (!own.is_first(row.interval, check.own()) || has_own);
+                of_run.extend(is_repeated.then(|| Reported::from(row)));
+                kept.push(!is_repeated);
             }
-            let has_own = earlier.next().is_some();
-            if check.has_mean && (!self.is_first_of_run(run, row, check.own()) || has_own) {
-                of_run.push(Reported::from(row));
-                return false;
-            }
-            true
-        });
+            self.own.forget();
+        }
+        drop(checks);
+        table.retain_places(&kept);
         of_run.sort_unstable();
-        Repeated { intervals: before - table.rows.len(), own: of_run }
-    }
-
-    /// Whether a run's own interval has not come before.
-    fn is_first_of_run(&mut self, run: u64, row: &Row, check: u64) -> bool {
-        if self.own.iter().any(|known| known.holds(run, row, check)) {
-            return false;
-        }
-        let [last, before] = &mut self.own;
-        last.note(run, row, check);
-        if last.intervals >= OWN {
-            *before = std::mem::take(last);
-        }
-        true
+        Repeated { intervals: kept.into_iter().filter(|is_kept| !is_kept).count(), own: of_run }
     }
 }
 
@@ -154,11 +192,11 @@ fn check_of(run: &str) -> u64 {
     xxh3_64(run.as_bytes())
 }
 
-/// What makes checks of a table's rows. Tables may have other columns, and in another order: each value's check is of its column's name, too. Whether its clocks are doubted
+/// Checks of a table's rows. Tables may have other columns, and in another order: each value's check is of its column's name, too. Whether its clocks are doubted
 /// is none of an interval's numbers: it hangs on when control frames came.
-struct Checks {
-    columns: Vec<Option<u64>>,
-    mean: Option<usize>,
+struct Checks<'a> {
+    of_rows: Vec<u64>,
+    means: &'a [Option<i64>],
 }
 
 /// What stands for an interval's numbers. Those without a mean, such as those that lost everything, may be alike by chance behind a new start of the points:
@@ -175,25 +213,28 @@ impl Check {
     }
 }
 
-impl Checks {
-    fn of(columns: &[String]) -> Self {
-        Checks {
-            columns: columns
-                .iter()
-                .map(|name| (name != CLOCK_DOUBTED).then(|| xxh3_64(name.as_bytes())))
-                .collect(),
-            mean: columns.iter().position(|name| name == "mean_ns"),
+impl<'a> Checks<'a> {
+    fn of(table: &'a Table) -> Self {
+        let of_row = |row: &Row| {
+            let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
+            xxh3_64(own.as_flattened())
+        };
+        let mut of_rows: Vec<u64> = table.rows().iter().map(of_row).collect();
+        for Column { name, numbers } in table.columns().iter().filter(|column| column.name != CLOCK_DOUBTED) {
+            let seed = xxh3_64(name.as_bytes());
+            for (check, number) in of_rows.iter_mut().zip(numbers) {
+                if let Some(number) = number {
+                    *check = check.wrapping_add(xxh3_64_with_seed(&number.to_le_bytes(), seed));
+                }
+            }
         }
+        Checks { of_rows, means: table.column("mean_ns").unwrap_or_default() }
     }
 
-    fn of_row(&self, row: &Row) -> Check {
-        let own = [row.segment, row.interval, u32::from(row.authenticated)].map(u32::to_le_bytes);
-        let checks =
-            self.columns.iter().zip(&row.numbers).filter_map(|(column, number)| {
-                Some(xxh3_64_with_seed(&(*number)?.to_le_bytes(), (*column)?))
-            });
-        let check = checks.fold(xxh3_64(own.as_flattened()), u64::wrapping_add);
-        let has_mean = self.mean.is_some_and(|mean| matches!(row.numbers.get(mean), Some(Some(_))));
+    /// Of the row in this place.
+    fn of_row(&self, place: usize, row: &Row) -> Check {
+        let check = self.of_rows.get(place).copied().unwrap_or_default();
+        let has_mean = matches!(self.means.get(place), Some(Some(_)));
         let then =
             |step: i64| xxh3_64_with_seed(&(row.reported.div_euclid(APART) + step).to_le_bytes(), check);
         let near = if has_mean { [check; 3] } else { [-1, 0, 1].map(then) };
@@ -204,7 +245,6 @@ impl Checks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Numbers;
     use proptest::prelude::*;
 
     proptest! {
@@ -213,14 +253,12 @@ mod tests {
         fn intervals_of_a_run_are_known_again_in_any_order(
             steps in prop::collection::vec((0..3_u32, -20..30_i32, 0..2_u64, 0..2_u64), 1..400),
         ) {
-            let (mut repetition, mut seen, mut numbers) = (Repetition::default(), HashSet::new(), [0_u32; 3]);
+            let (mut own, mut seen, mut numbers) = (Own::default(), HashSet::new(), [0_u32; 3]);
             for (segment, step, contents, run) in steps {
                 let last = &mut numbers[segment as usize];
                 *last = last.wrapping_add_signed(step) % 200;
-                let (reported, authenticated, reason, numbers) = (0, false, None, Numbers::new());
-                let row = Row { segment, interval: *last, reported, authenticated, reason, numbers };
                 let check = xxh3_64_with_seed([segment, *last].map(u32::to_le_bytes).as_flattened(), contents);
-                prop_assert_eq!(repetition.is_first_of_run(run, &row, check), seen.insert((run, check)));
+                prop_assert_eq!(own.of(run, segment).is_first(*last, check), seen.insert((run, check)));
             }
         }
     }

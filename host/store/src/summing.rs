@@ -3,6 +3,8 @@
 use crate::table::{CLOCK_DOUBTED, Row, Table};
 use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, LOST, MEAN, P99, RECEIVED, SENT, SURPLUS};
 use std::collections::BTreeMap;
+use std::iter;
+use std::ops::Range;
 
 /// Intervals of one segment, together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,19 +74,19 @@ impl Summing {
     /// Adds a table's intervals.
     pub fn add(&mut self, table: &Table) {
         let columns = Columns::of(table);
-        let mut rows = table.rows.iter().peekable();
-        while let Some(first) = rows.next() {
+        let mut rest = table.rows();
+        while let Some(first) = rest.first() {
             let number = first.reported.div_euclid(self.every);
             let [start, end] =
                 [number, number.saturating_add(1)].map(|number| number.saturating_mul(self.every));
+            // Those of one sum mostly come together.
+            let is_of_it = |row: &Row| row.segment == first.segment && (start..end).contains(&row.reported);
+            let many = 1 + rest.iter().skip(1).take_while(|row| is_of_it(row)).count();
+            let begins = table.rows().len() - rest.len();
             let sum =
                 self.groups.entry((first.segment, start)).or_insert_with(|| Sum::new(first.segment, start));
-            sum.add(&columns, first);
-            // Those of one sum mostly come together.
-            let is_of_it = |row: &&Row| row.segment == first.segment && (start..end).contains(&row.reported);
-            while let Some(row) = rows.next_if(is_of_it) {
-                sum.add(&columns, row);
-            }
+            sum.add(&columns, begins..begins + many);
+            rest = &rest[many..];
         }
     }
 
@@ -100,47 +102,48 @@ impl Sum {
         Sum { sums, weighted: 0.0, errors: [Some(0.0); 2], counts: [[Some(0.0); 2]; 2] }
     }
 
-    fn add(&mut self, columns: &Columns, row: &Row) {
-        let number = |column: Option<usize>| row.numbers.get(column?).copied().flatten();
-        // What has no number adds nothing, and is counted.
-        let packets = |column| number(column).map_or(0, |count| u64::try_from(count).unwrap_or(0));
+    /// Adds the rows in these places.
+    fn add(&mut self, columns: &Columns, places: Range<usize>) {
         let sums = &mut self.sums;
-        sums.intervals += 1;
-        sums.void += u64::from(number(columns.sent).is_none());
-        sums.doubted += u64::from(number(columns.doubted).is_some());
-        sums.lost_unknown += u64::from(number(columns.lost).is_none());
-        let received = packets(columns.received);
-        for (sum, more) in [
-            (&mut sums.sent, packets(columns.sent)),
-            (&mut sums.received, received),
-            (&mut sums.lost, packets(columns.lost)),
-            (&mut sums.surplus, packets(columns.surplus)),
+        let many = places.len();
+        sums.intervals += many as u64;
+        let known = |column| within(column, &places).iter().flatten().copied();
+        let lacking = |column| (many - known(column).count()) as u64;
+        sums.void += lacking(columns.sent);
+        sums.lost_unknown += lacking(columns.lost);
+        sums.doubted += known(columns.doubted).count() as u64;
+        for (sum, column) in [
+            (&mut sums.sent, columns.sent),
+            (&mut sums.received, columns.received),
+            (&mut sums.lost, columns.lost),
+            (&mut sums.surplus, columns.surplus),
         ] {
-            *sum = sum.saturating_add(more);
+            *sum = known(column).map(packets).fold(*sum, u64::saturating_add);
         }
         let counted = [(columns.lost, columns.lost_ends), (columns.surplus, columns.surplus_ends)];
-        for (errors, (count, ends)) in self.counts.iter_mut().zip(counted) {
-            // Of unknown losses nothing is in the sum.
-            let Some(count) = number(count) else { continue };
-            for (error, end) in errors.iter_mut().zip(ends) {
-                let apart = number(end).map(|end| end.saturating_sub(count) as f64);
-                *error = error.zip(apart).map(|(error, apart)| error + apart * apart);
+        for (errors, (counts, ends)) in self.counts.iter_mut().zip(counted) {
+            for (error, ends) in errors.iter_mut().zip(ends) {
+                // Of unknown losses nothing is in the sum.
+                let counts = within(counts, &places).iter().map(|count| count.map(|count| (1.0, count)));
+                add_errors(error, counts, within(ends, &places));
             }
         }
-        sums.least = sums.least.into_iter().chain(number(columns.least)).min();
-        sums.greatest = sums.greatest.max(number(columns.greatest));
-        sums.worst_p99 = sums.worst_p99.max(number(columns.p99));
-        if received == 0 {
-            return;
+        sums.least = sums.least.into_iter().chain(known(columns.least)).min();
+        sums.greatest = sums.greatest.into_iter().chain(known(columns.greatest)).max();
+        sums.worst_p99 = sums.worst_p99.into_iter().chain(known(columns.p99)).max();
+        let means = within(columns.mean, &places).iter().copied().chain(iter::repeat(None));
+        let received =
+            within(columns.received, &places).iter().map(|count| count.map_or(0, packets)).zip(means);
+        for (received, mean) in received.clone().filter(|(received, _)| *received > 0) {
+            match mean {
+                Some(mean) => self.weighted += mean as f64 * received as f64,
+                None => sums.unknown += 1,
+            }
         }
-        let Some(mean) = number(columns.mean) else {
-            sums.unknown += 1;
-            return;
-        };
-        self.weighted += mean as f64 * received as f64;
-        for (error, end) in self.errors.iter_mut().zip(columns.ends) {
-            let apart = number(end).map(|end| end.saturating_sub(mean) as f64 * received as f64);
-            *error = error.zip(apart).map(|(error, apart)| error + apart * apart);
+        for (error, ends) in self.errors.iter_mut().zip(columns.ends) {
+            let weighed =
+                received.clone().map(|(received, mean)| (received > 0).then_some((received as f64, mean?)));
+            add_errors(error, weighed, within(ends, &places));
         }
     }
 
@@ -161,25 +164,55 @@ impl Sum {
     }
 }
 
-/// Where a table has the numbers that are summed.
-struct Columns {
-    sent: Option<usize>,
-    received: Option<usize>,
-    lost: Option<usize>,
-    surplus: Option<usize>,
-    mean: Option<usize>,
-    ends: [Option<usize>; 2],
-    lost_ends: [Option<usize>; 2],
-    surplus_ends: [Option<usize>; 2],
-    least: Option<usize>,
-    greatest: Option<usize>,
-    p99: Option<usize>,
-    doubted: Option<usize>,
+/// A count as a number of packets.
+fn packets(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or(0)
 }
 
-impl Columns {
-    fn of(table: &Table) -> Self {
-        let find = |name: String| table.columns.iter().position(|column| *column == name);
+/// Adds how far ends are from those of the numbers that are known, times their weights, squared; none once one has no end.
+fn add_errors(
+    error: &mut Option<f64>,
+    numbers: impl Iterator<Item = Option<(f64, i64)>>,
+    ends: &[Option<i64>],
+) {
+    let Some(mut sum) = *error else { return };
+    let ends = ends.iter().copied().chain(iter::repeat(None));
+    for (known, end) in numbers.zip(ends) {
+        let Some((weight, number)) = known else { continue };
+        let Some(end) = end else { return *error = None };
+        let apart = end.saturating_sub(number) as f64 * weight;
+        sum += apart * apart;
+    }
+    *error = Some(sum);
+}
+
+/// A column of a table; empty if it does not have it.
+type Numbers<'a> = &'a [Option<i64>];
+
+/// Those in these places.
+fn within<'a>(numbers: Numbers<'a>, places: &Range<usize>) -> Numbers<'a> {
+    numbers.get(places.clone()).unwrap_or_default()
+}
+
+/// Where a table has the numbers that are summed.
+struct Columns<'a> {
+    sent: Numbers<'a>,
+    received: Numbers<'a>,
+    lost: Numbers<'a>,
+    surplus: Numbers<'a>,
+    mean: Numbers<'a>,
+    ends: [Numbers<'a>; 2],
+    lost_ends: [Numbers<'a>; 2],
+    surplus_ends: [Numbers<'a>; 2],
+    least: Numbers<'a>,
+    greatest: Numbers<'a>,
+    p99: Numbers<'a>,
+    doubted: Numbers<'a>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(table: &'a Table) -> Self {
+        let find = |name: String| table.column(&name).unwrap_or_default();
         let ends = |what: &Definition| ["low", "high"].map(|end| find(format!("{}_{end}", what.range_key())));
         Columns {
             sent: find(SENT.key()),

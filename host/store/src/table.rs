@@ -5,7 +5,6 @@ use deltaline_estimate::quantity::{
     BRACKET, DEVIATION, Definition, EXACT_DELAYS, GREATEST, LEAST, LOST, MEAN, MEDIAN, NET, Number, P90, P99,
     PAPER_DEVIATION, Quantity, RECEIVED, SAMPLES, SENT, SURPLUS,
 };
-use smallvec::{SmallVec, smallvec};
 use std::fmt;
 use std::ops::{Add, Range};
 
@@ -13,27 +12,27 @@ use std::ops::{Add, Range};
 pub(crate) const CLOCK_DOUBTED: &str = "clock_doubted";
 
 /// What is known of an interval at the most, where all packets are counted in rows and cells.
-static COLUMNS: [Column; 16] = [
-    Column::Number(&SENT),
-    Column::Number(&RECEIVED),
-    Column::Ranged(&LOST),
-    Column::Ranged(&SURPLUS),
-    Column::Number(&NET),
-    Column::Number(&SAMPLES),
-    Column::Ranged(&MEAN),
-    Column::Bounds(&BRACKET),
-    Column::Number(&DEVIATION),
-    Column::Number(&PAPER_DEVIATION),
-    Column::Number(&EXACT_DELAYS),
-    Column::Ranged(&MEDIAN),
-    Column::Ranged(&P90),
-    Column::Ranged(&P99),
-    Column::Number(&LEAST),
-    Column::Number(&GREATEST),
+static KNOWN: [Known; 16] = [
+    Known::Number(&SENT),
+    Known::Number(&RECEIVED),
+    Known::Ranged(&LOST),
+    Known::Ranged(&SURPLUS),
+    Known::Number(&NET),
+    Known::Number(&SAMPLES),
+    Known::Ranged(&MEAN),
+    Known::Bounds(&BRACKET),
+    Known::Number(&DEVIATION),
+    Known::Number(&PAPER_DEVIATION),
+    Known::Number(&EXACT_DELAYS),
+    Known::Ranged(&MEDIAN),
+    Known::Ranged(&P90),
+    Known::Ranged(&P99),
+    Known::Number(&LEAST),
+    Known::Number(&GREATEST),
 ];
 
 /// What of a quantity has columns.
-enum Column {
+enum Known {
     /// Its number.
     Number(&'static Definition),
     /// Both ends of what it lies between.
@@ -42,12 +41,12 @@ enum Column {
     Ranged(&'static Definition),
 }
 
-impl Column {
+impl Known {
     fn names(&self) -> Vec<String> {
         match self {
-            Column::Number(what) => vec![what.key()],
-            Column::Bounds(what) => ends(what).to_vec(),
-            Column::Ranged(what) => [vec![what.key()], ends(what).to_vec()].concat(),
+            Known::Number(what) => vec![what.key()],
+            Known::Bounds(what) => ends(what).to_vec(),
+            Known::Ranged(what) => [vec![what.key()], ends(what).to_vec()].concat(),
         }
     }
 }
@@ -137,7 +136,7 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// An interval.
+/// An interval, without its numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Number of the measurement segment.
@@ -150,23 +149,57 @@ pub struct Row {
     pub authenticated: bool,
     /// Why numbers have no value, or are doubtful.
     pub reason: Option<String>,
-    /// A number of each column: packets, or whole nanoseconds; 1 and 0 for yes and no. None without a value.
-    pub numbers: Numbers,
 }
 
-/// Numbers of an interval; there are as many as its table has columns. Those that most intervals have lie in the row itself: a month has many millions.
-pub type Numbers = SmallVec<[Option<i64>; 8]>;
+/// One number of every interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The key that JSON has, with the unit; an interval's ends have `_low` and `_high` behind.
+    pub name: String,
+    /// Packets, or whole nanoseconds; 1 and 0 for yes and no. None without a value.
+    pub numbers: Vec<Option<i64>>,
+}
 
-/// Rows, and the names of their numbers.
+/// Rows, and as many numbers in each column: a month has many millions, and who asks goes through them column by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The keys that JSON has, with the unit; an interval's ends have `_low` and `_high` behind.
-    pub columns: Vec<String>,
+    columns: Vec<Column>,
     /// In any order.
-    pub rows: Vec<Row>,
+    rows: Vec<Row>,
 }
 
 impl Table {
+    /// No rows yet, and columns of these names.
+    pub fn with_columns<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
+        let column = |name: T| Column { name: name.into(), numbers: vec![] };
+        Table { columns: names.into_iter().map(column).collect(), rows: vec![] }
+    }
+
+    /// These rows, and as many numbers in each column.
+    pub(crate) fn of(rows: Vec<Row>, columns: Vec<Column>) -> Self {
+        Table { columns, rows }
+    }
+
+    /// Its intervals.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The same, to be changed.
+    pub fn rows_mut(&mut self) -> &mut [Row] {
+        &mut self.rows
+    }
+
+    /// Their numbers.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// Whether it has no interval.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Appends an interval; not if nobody knows when it was reported, of which it says false.
     pub fn push(&mut self, interval: &IntervalFigures) -> bool {
         let Some(reported) = interval.reported.and_then(|time| i64::try_from(time / 1000).ok()) else {
@@ -175,67 +208,114 @@ impl Table {
         let figures = &interval.figures;
         let doubts = [figures.reason(), figures.clock_doubt.clone()];
         let doubts: Vec<String> = doubts.into_iter().flatten().collect();
-        let mut row = Row {
+        let row = Row {
             segment: interval.segment,
             interval: interval.number,
             reported,
             authenticated: interval.authenticated,
             reason: (!doubts.is_empty()).then(|| doubts.join("; ")),
-            numbers: smallvec![None; self.columns.len()],
         };
         let doubted = figures.clock_doubt.as_ref().map(|_| (CLOCK_DOUBTED.to_string(), 1));
-        for (name, number) in figures.quantities().flat_map(numbers).chain(doubted) {
-            let column = self.column(name);
-            row.numbers.resize(self.columns.len(), None);
-            row.numbers[column] = Some(number);
-        }
-        self.rows.push(row);
+        self.push_row(row, figures.quantities().flat_map(numbers).chain(doubted));
         true
+    }
+
+    /// Appends an interval with these of its numbers, by name.
+    pub fn push_row<T: AsRef<str>>(&mut self, row: Row, numbers: impl IntoIterator<Item = (T, i64)>) {
+        let place = self.rows.len();
+        self.rows.push(row);
+        self.columns.iter_mut().for_each(|column| column.numbers.push(None));
+        for (name, number) in numbers {
+            let column = self.have_column(name.as_ref());
+            self.columns[column].numbers[place] = Some(number);
+        }
     }
 
     /// Has the columns of an interval of which everything is known, in their order, so that programs that read many files find them in each.
     pub fn have_all_columns(&mut self) {
         let others = std::mem::take(self);
-        self.columns =
-            COLUMNS.iter().flat_map(|column| column.names()).chain([CLOCK_DOUBTED.into()]).collect();
+        let names = KNOWN.iter().flat_map(Known::names).chain([CLOCK_DOUBTED.into()]);
+        *self = Table::with_columns(names);
         self.append(others);
     }
 
     /// Appends another table's rows.
     pub fn append(&mut self, other: Table) {
-        let places: Vec<usize> = other.columns.into_iter().map(|name| self.column(name)).collect();
-        let are_the_same = places.len() == self.columns.len() && places.iter().copied().eq(0..places.len());
-        if are_the_same {
-            return self.rows.extend(other.rows);
+        let before = self.rows.len();
+        self.rows.extend(other.rows);
+        for Column { name, mut numbers } in other.columns {
+            let column = self.have_column(&name);
+            let own = &mut self.columns[column].numbers;
+            own.truncate(before);
+            if own.is_empty() { std::mem::swap(own, &mut numbers) } else { own.append(&mut numbers) }
         }
-        for mut row in other.rows {
-            let mut numbers = smallvec![None; self.columns.len()];
-            for (place, number) in places.iter().zip(row.numbers) {
-                numbers[*place] = number;
-            }
-            row.numbers = numbers;
-            self.rows.push(row);
-        }
+        let rows = self.rows.len();
+        self.columns.iter_mut().for_each(|column| column.numbers.resize(rows, None));
     }
 
     /// A row's number of this name.
-    pub fn number(&self, row: &Row, name: &str) -> Option<i64> {
-        let column = self.columns.iter().position(|column| column == name)?;
-        row.numbers.get(column).copied().flatten()
+    pub fn number(&self, place: usize, name: &str) -> Option<i64> {
+        self.column(name)?.get(place).copied().flatten()
+    }
+
+    /// The numbers of this name.
+    pub fn column(&self, name: &str) -> Option<&[Option<i64>]> {
+        self.columns.iter().find(|column| column.name == name).map(|column| &column.numbers[..])
+    }
+
+    /// One row, and its numbers.
+    pub(crate) fn one(&self, place: usize) -> Table {
+        let rows = self.rows.get(place).cloned().into_iter().collect();
+        let of_row = |column: &Column| Column {
+            name: column.name.clone(),
+            numbers: column.numbers.get(place).copied().into_iter().collect(),
+        };
+        Table { columns: self.columns.iter().map(of_row).collect(), rows }
     }
 
     /// Puts rows in the order of files: by segment, then by time.
     pub fn sort(&mut self) {
-        self.rows.sort_by_key(|row| (row.segment, row.reported, row.interval));
+        let key = |row: &Row| (row.segment, row.reported, row.interval);
+        if self.rows.is_sorted_by_key(key) {
+            return;
+        }
+        let mut places: Vec<usize> = (0..self.rows.len()).collect();
+        places.sort_by_key(|place| self.rows.get(*place).map(key));
+        for column in &mut self.columns {
+            column.numbers = places.iter().map(|place| column.numbers[*place]).collect();
+        }
+        let mut rows: Vec<Option<Row>> = std::mem::take(&mut self.rows).into_iter().map(Some).collect();
+        self.rows = places.into_iter().filter_map(|place| rows[place].take()).collect();
+    }
+
+    /// Keeps the rows of which this is said.
+    pub fn retain(&mut self, keep: impl FnMut(&Row) -> bool) {
+        let kept: Vec<bool> = self.rows.iter().map(keep).collect();
+        self.retain_places(&kept);
+    }
+
+    /// Keeps the rows in whose places it says so.
+    pub(crate) fn retain_places(&mut self, kept: &[bool]) {
+        if kept.iter().all(|is_kept| *is_kept) {
+            return;
+        }
+        retain(&mut self.rows, kept);
+        self.columns.iter_mut().for_each(|column| retain(&mut column.numbers, kept));
     }
 
     /// The column of this name, which is made if there is none.
-    fn column(&mut self, name: String) -> usize {
-        self.columns.iter().position(|column| *column == name).unwrap_or_else(|| {
-            self.columns.push(name);
+    fn have_column(&mut self, name: &str) -> usize {
+        self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
+            self.columns.push(Column { name: name.into(), numbers: vec![None; self.rows.len()] });
             self.columns.len() - 1
         })
     }
+}
+
+/// Keeps what is in the places that say so.
+fn retain<T>(all: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    all.retain(|_| kept.next().is_none_or(|is_kept| *is_kept));
 }
 
 /// What of a quantity is kept.

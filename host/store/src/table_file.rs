@@ -15,7 +15,7 @@
 //! asks for one segment unpacks little else. Pages are compressed by Zstandard.
 
 use crate::continuity::{Place, Reported};
-use crate::table::{Filter, LeftOut, Numbers, Row, Table};
+use crate::table::{Column, Filter, LeftOut, Row, Table};
 use bytes::Bytes;
 use deltaline_collect::collector::Passed;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -31,7 +31,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// Rows of a group at most.
@@ -60,7 +60,7 @@ pub fn write(
     left_out: LeftOut,
     file: impl Write + Send,
 ) -> Result<(), ParquetError> {
-    for reason in table.rows.iter_mut().filter_map(|row| row.reason.as_mut()) {
+    for reason in table.rows_mut().iter_mut().filter_map(|row| row.reason.as_mut()) {
         let end = (0..=reason.len().min(MOST_OF_REASON)).rev().find(|at| reason.is_char_boundary(*at));
         reason.truncate(end.unwrap_or(0));
     }
@@ -79,11 +79,12 @@ fn write_in_groups(
     // Numbers of intervals and times rise; other numbers vary in their low bytes, which compress best apart from the high ones. A
     // dictionary would hold each number once.
     let rising = ["interval", "reported"].map(|name| (name, Encoding::DELTA_BINARY_PACKED));
-    let varying = table.columns.iter().map(|name| (name.as_str(), Encoding::BYTE_STREAM_SPLIT));
+    let names: Vec<&str> = table.columns().iter().map(|column| column.name.as_str()).collect();
+    let varying = names.iter().map(|name| (*name, Encoding::BYTE_STREAM_SPLIT));
     // Nobody passes over pages by these, and where a column has no value at all they are most of what it takes.
-    for name in &table.columns {
-        properties = properties
-            .set_column_statistics_enabled(ColumnPath::from(name.as_str()), EnabledStatistics::Chunk);
+    for name in &names {
+        properties =
+            properties.set_column_statistics_enabled(ColumnPath::from(*name), EnabledStatistics::Chunk);
     }
     for (name, encoding) in rising.into_iter().chain(varying) {
         let column = ColumnPath::from(name);
@@ -96,13 +97,17 @@ fn write_in_groups(
     let left_out = (!left_out.is_none()).then(|| KeyValue::new(LEFT_OUT.to_string(), words_of(left_out)));
     let said: Vec<KeyValue> = passed.into_iter().chain(left_out).collect();
     properties = properties.set_key_value_metadata(Some(said).filter(|said| !said.is_empty()));
-    let schema = Arc::new(schema(&table.columns)?);
+    let schema = Arc::new(schema(&names)?);
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
-    for rows in groups(&table.rows, group) {
+    for rows in groups(table.rows(), group) {
         let mut group = writer.next_row_group()?;
-        let mut place = 0;
+        let mut place = 0_usize;
         while let Some(mut column) = group.next_column()? {
-            fill(column.untyped(), place, rows)?;
+            let numbers = place.checked_sub(FIXED.len()).and_then(|number| table.columns().get(number));
+            match numbers {
+                Some(Column { numbers, .. }) => fill_numbers(column.untyped(), &numbers[rows.clone()])?,
+                None => fill(column.untyped(), place, &table.rows()[rows.clone()])?,
+            }
             column.close()?;
             place += 1;
         }
@@ -112,20 +117,21 @@ fn write_in_groups(
     Ok(())
 }
 
-/// The groups of rows in order.
-fn groups(mut rows: &[Row], group: usize) -> Vec<&[Row]> {
+/// The places of the groups of rows in order.
+fn groups(rows: &[Row], group: usize) -> Vec<Range<usize>> {
     let mut groups = vec![];
-    while !rows.is_empty() {
-        let most = rows.len().min(group);
-        let ends = (ENOUGH..most).find(|end| rows[end - 1].segment != rows[*end].segment);
-        let (group, rest) = rows.split_at(ends.unwrap_or(most));
-        groups.push(group);
-        rows = rest;
+    let mut begins = 0;
+    while begins < rows.len() {
+        let most = rows.len().min(begins + group);
+        let ends = (begins + ENOUGH..most).find(|end| rows[end - 1].segment != rows[*end].segment);
+        let ends = ends.unwrap_or(most);
+        groups.push(begins..ends);
+        begins = ends;
     }
     groups
 }
 
-fn schema(columns: &[String]) -> Result<Type, ParquetError> {
+fn schema(columns: &[&str]) -> Result<Type, ParquetError> {
     let unsigned = || Some(LogicalType::integer(32, false));
     let time = Some(LogicalType::timestamp(true, TimeUnit::MICROS));
     let fixed = [
@@ -135,7 +141,7 @@ fn schema(columns: &[String]) -> Result<Type, ParquetError> {
         (Physical::BOOLEAN, None, Repetition::REQUIRED),
         (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::OPTIONAL),
     ];
-    let numbers = columns.iter().map(|name| (name.as_str(), (Physical::INT64, None, Repetition::OPTIONAL)));
+    let numbers = columns.iter().map(|name| (*name, (Physical::INT64, None, Repetition::OPTIONAL)));
     let fields = FIXED.into_iter().zip(fixed).chain(numbers);
     let fields = fields.map(|(name, (physical, logical, repetition))| {
         let field = Type::primitive_type_builder(name, physical);
@@ -145,9 +151,8 @@ fn schema(columns: &[String]) -> Result<Type, ParquetError> {
     Type::group_type_builder("intervals").with_fields(fields).build()
 }
 
-/// Writes the column at this place.
+/// Writes the column at this place, which is one of those that every file begins with.
 fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), ParquetError> {
-    let number = |row: &Row| row.numbers.get(place - FIXED.len()).copied().flatten();
     match (column, place) {
         (ColumnWriter::Int32ColumnWriter(column), 0 | 1) => {
             let value = |row: &Row| if place == 0 { row.segment } else { row.interval };
@@ -168,13 +173,19 @@ fn fill(column: &mut ColumnWriter, place: usize, rows: &[Row]) -> Result<(), Par
             let levels: Vec<i16> = rows.iter().map(|row| i16::from(row.reason.is_some())).collect();
             column.write_batch(&texts, Some(&levels), None)?;
         }
-        (ColumnWriter::Int64ColumnWriter(column), _) => {
-            let values: Vec<i64> = rows.iter().filter_map(number).collect();
-            let levels: Vec<i16> = rows.iter().map(|row| i16::from(number(row).is_some())).collect();
-            column.write_batch(&values, Some(&levels), None)?;
-        }
         _ => return Err(ParquetError::General(format!("column {place} has another type than its schema"))),
     }
+    Ok(())
+}
+
+/// Writes a column of numbers.
+fn fill_numbers(column: &mut ColumnWriter, numbers: &[Option<i64>]) -> Result<(), ParquetError> {
+    let ColumnWriter::Int64ColumnWriter(column) = column else {
+        return Err(ParquetError::General("a column of numbers has another type than its schema".into()));
+    };
+    let values: Vec<i64> = numbers.iter().copied().flatten().collect();
+    let levels: Vec<i16> = numbers.iter().map(|number| i16::from(number.is_some())).collect();
+    column.write_batch(&values, Some(&levels), None)?;
     Ok(())
 }
 
@@ -223,21 +234,38 @@ impl TableFile {
     ) -> Result<Table, ParquetError> {
         let has_numbers = |place: &usize| self.groups().iter().any(|group| may_have_numbers(group, *place));
         let places: Vec<usize> = (FIXED.len()..self.names.len()).filter(has_numbers).collect();
-        let columns = places.iter().filter_map(|place| self.names.get(*place).cloned()).collect();
         let is_asked = |group: &RowGroupMetaData| {
             may_hold(group, filter) && intervals.is_none_or(|numbers| may_be_in(group, 1, numbers))
         };
-        let mut rows = vec![];
-        for (number, _) in self.groups().iter().enumerate().filter(|(_, group)| is_asked(group)) {
-            let before = rows.len();
-            read_rows(self.reader.get_row_group(number)?.as_ref(), &places, &mut rows)?;
-            // Mostly a group's rows are all asked for, and stay where they are.
-            if !rows.iter().skip(before).all(|row| filter.takes(row)) {
-                let read = rows.split_off(before);
-                rows.extend(read.into_iter().filter(|row| filter.takes(row)));
+        self.read(filter, is_asked, &places)
+    }
+
+    /// Reads what is asked for of some groups, with the numbers of the columns at these places.
+    fn read(
+        &self,
+        filter: &Filter,
+        is_asked: impl Fn(&RowGroupMetaData) -> bool,
+        places: &[usize],
+    ) -> Result<Table, ParquetError> {
+        let asked = || self.groups().iter().enumerate().filter(|(_, group)| is_asked(group));
+        // Who wrote the file may have stated any number of groups.
+        let most = asked().map(|(_, group)| usize::try_from(group.num_rows()).unwrap_or(0)).sum::<usize>();
+        let most = most.min(GROUP);
+        let mut rows = Vec::with_capacity(most);
+        let named = |place: &usize| Some((*place, self.names.get(*place)?.clone()));
+        let mut columns: Vec<(usize, Column)> = places
+            .iter()
+            .filter_map(named)
+            .map(|(place, name)| (place, Column { name, numbers: Vec::with_capacity(most) }))
+            .collect();
+        for (number, _) in asked() {
+            let group = self.reader.get_row_group(number)?;
+            let kept = read_rows(group.as_ref(), filter, &mut rows)?;
+            for (place, column) in &mut columns {
+                read_numbers(group.as_ref(), *place, &kept, &mut column.numbers)?;
             }
         }
-        Ok(Table { columns, rows })
+        Ok(Table::of(rows, columns.into_iter().map(|(_, column)| column).collect()))
     }
 
     /// Where its intervals lie.
@@ -253,13 +281,8 @@ impl TableFile {
 
     /// The numbers of the intervals that are asked for, without what was measured in them.
     pub(crate) fn reported(&self, filter: &Filter) -> Result<Vec<Reported>, ParquetError> {
-        let mut all = vec![];
-        for (number, _) in self.groups().iter().enumerate().filter(|(_, group)| may_hold(group, filter)) {
-            let mut rows = vec![];
-            read_rows(self.reader.get_row_group(number)?.as_ref(), &[], &mut rows)?;
-            all.extend(rows.iter().filter(|row| filter.takes(row)).map(Reported::from));
-        }
-        Ok(all)
+        let table = self.read(filter, |group| may_hold(group, filter), &[])?;
+        Ok(table.rows().iter().map(Reported::from).collect())
     }
 
     /// What was left out of the recording.
@@ -335,17 +358,19 @@ fn may_be_in(group: &RowGroupMetaData, place: usize, numbers: &RangeInclusive<u3
         && greatest.is_none_or(|greatest| *numbers.start() <= greatest)
 }
 
-/// Appends the rows of a group, with their numbers of the columns at these places.
-fn read_rows(group: &dyn RowGroupReader, places: &[usize], rows: &mut Vec<Row>) -> Result<(), ParquetError> {
-    let count = usize::try_from(group.metadata().num_rows())?;
-    let segments = all::<Int32Type>(group, 0, count)?;
-    let intervals = all::<Int32Type>(group, 1, count)?;
-    let times = all::<Int64Type>(group, 2, count)?;
-    let authenticated = all::<BoolType>(group, 3, count)?;
-    let reasons = all::<ByteArrayType>(group, 4, count)?;
-    let before = rows.len();
-    rows.reserve(count);
-    let fixed = segments.zip(intervals).zip(times).zip(authenticated).zip(reasons);
+/// Appends those of a group's rows that are asked for; of each of all of them it says whether it is.
+fn read_rows(
+    group: &dyn RowGroupReader,
+    filter: &Filter,
+    rows: &mut Vec<Row>,
+) -> Result<Vec<bool>, ParquetError> {
+    let segments = all::<Int32Type>(group, 0)?;
+    let intervals = all::<Int32Type>(group, 1)?;
+    let times = all::<Int64Type>(group, 2)?;
+    let authenticated = all::<BoolType>(group, 3)?;
+    let reasons = all::<ByteArrayType>(group, 4)?;
+    let mut kept = Vec::with_capacity(segments.len());
+    let fixed = segments.into_iter().zip(intervals).zip(times).zip(authenticated).zip(reasons);
     for ((((segment, interval), reported), authenticated), reason) in fixed {
         let (Some(segment), Some(interval), Some(reported), Some(authenticated)) =
             (segment, interval, reported, authenticated)
@@ -357,23 +382,36 @@ fn read_rows(group: &dyn RowGroupReader, places: &[usize], rows: &mut Vec<Row>) 
         }
         let reason = reason.map(|text| String::from_utf8_lossy(text.data()).into_owned());
         let (segment, interval) = (segment.cast_unsigned(), interval.cast_unsigned());
-        let numbers = Numbers::with_capacity(places.len());
-        rows.push(Row { segment, interval, reported, authenticated, reason, numbers });
-    }
-    for place in places {
-        for (row, number) in rows.iter_mut().skip(before).zip(all::<Int64Type>(group, *place, count)?) {
-            row.numbers.push(number);
+        let row = Row { segment, interval, reported, authenticated, reason };
+        let is_kept = filter.takes(&row);
+        kept.push(is_kept);
+        if is_kept {
+            rows.push(row);
         }
+    }
+    Ok(kept)
+}
+
+/// Appends a column's numbers in the rows that are kept.
+fn read_numbers(
+    group: &dyn RowGroupReader,
+    place: usize,
+    kept: &[bool],
+    numbers: &mut Vec<Option<i64>>,
+) -> Result<(), ParquetError> {
+    let read = all::<Int64Type>(group, place)?;
+    // Mostly all of them are.
+    if kept.iter().all(|is_kept| *is_kept) {
+        numbers.extend(read);
+    } else {
+        numbers.extend(read.into_iter().zip(kept).filter_map(|(number, is_kept)| is_kept.then_some(number)));
     }
     Ok(())
 }
 
-/// A column's values, as many as there are rows.
-fn all<T: DataType>(
-    group: &dyn RowGroupReader,
-    place: usize,
-    count: usize,
-) -> Result<impl Iterator<Item = Option<T::T>>, ParquetError> {
+/// A column's values, as many as its group has rows.
+fn all<T: DataType>(group: &dyn RowGroupReader, place: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
+    let count = usize::try_from(group.metadata().num_rows())?;
     let reader: ColumnReader = group.get_column_reader(place)?;
     let is_optional = group.metadata().column(place).column_descr().max_def_level() > 0;
     let mut reader = T::get_column_reader(reader)
@@ -383,11 +421,14 @@ fn all<T: DataType>(
     if records != count {
         return Err(ParquetError::General(format!("column {place} has {records} of {count} rows")));
     }
-    if !is_optional {
-        levels.resize(count, 1);
+    if values.len() == count {
+        return Ok(values.into_iter().map(Some).collect());
+    }
+    if levels.len() != count {
+        return Err(ParquetError::General(format!("column {place} lacks values")));
     }
     let mut values = values.into_iter();
-    Ok(levels.into_iter().map(move |level| if level > 0 { values.next() } else { None }))
+    Ok(levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect())
 }
 
 #[cfg(test)]
@@ -401,9 +442,9 @@ mod tests {
 
     fn table(reason: Option<String>, rows: usize) -> Table {
         let (segment, interval, reported, authenticated) = (1, 2, 3, false);
-        let numbers = [Some(4)].into_iter().collect();
-        let row = Row { segment, interval, reported, authenticated, reason, numbers };
-        Table { columns: vec!["sent".into()], rows: vec![row; rows] }
+        let row = Row { segment, interval, reported, authenticated, reason };
+        let column = Column { name: "sent".into(), numbers: vec![Some(4); rows] };
+        Table::of(vec![row; rows], vec![column])
     }
 
     /// A file's bytes as [`write_in_groups`] makes them.
@@ -433,11 +474,11 @@ mod tests {
             [(MOST_OF_REASON - 1, MOST_OF_REASON - 1), (MOST_OF_REASON + 1, MOST_OF_REASON - 1)]
         {
             let table = table(Some(format!("x{}", "ä".repeat(bytes / 2))), 3);
-            assert_eq!(table.rows[0].reason.as_ref().unwrap().len(), bytes);
+            assert_eq!(table.rows()[0].reason.as_ref().unwrap().len(), bytes);
             let mut file = vec![];
             write(table.clone(), &BTreeMap::new(), LeftOut::default(), &mut file).unwrap();
             let found = read(file.into()).unwrap();
-            assert!(found.rows.iter().all(|row| row.reason.as_ref().unwrap().len() == kept));
+            assert!(found.rows().iter().all(|row| row.reason.as_ref().unwrap().len() == kept));
             assert_eq!(read(in_groups(&table, GROUP)).is_ok(), bytes == kept);
         }
     }

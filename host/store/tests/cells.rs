@@ -57,7 +57,7 @@ fn counted(folder: &Path, filter: &Filter, collector: &Collector) -> Vec<Row> {
     Folder::open(folder).unwrap().each(
         filter,
         || collector.clone(),
-        |table| rows.extend(table.into_iter().flat_map(|table| table.rows)),
+        |table| rows.extend(table.into_iter().flat_map(|table| table.rows().to_vec())),
     );
     rows.sort_by_key(|row| (row.segment, row.reported, row.interval));
     rows
@@ -73,13 +73,13 @@ fn check(
     let collector = Collector::default();
     let (all, _) = kept(folder, filter, &collector);
     let all: Vec<Kept> = all.into_iter().filter_map(Result::ok).collect();
-    let mut rows: Vec<Row> = all.iter().map(|kept| kept.table.rows[0].clone()).collect();
+    let mut rows: Vec<Row> = all.iter().map(|kept| kept.table.rows()[0].clone()).collect();
     rows.sort_by_key(|row| (row.segment, row.reported, row.interval));
-    assert!(all.iter().all(|kept| kept.table.rows.len() == 1));
+    assert!(all.iter().all(|kept| kept.table.rows().len() == 1));
     assert_eq!(rows, counted(folder, filter, &collector));
     let mut others = vec![];
     for Kept { table, followed } in all {
-        let number = table.rows[0].interval;
+        let number = table.rows()[0].interval;
         match followed.map(|followed| followed.interval) {
             Ok(found) => {
                 let known = &expected[&number];
@@ -120,7 +120,7 @@ fn rotated_recordings_hold_the_cells_of_one_before_and_after_closing() {
     let reported = |number: u64| ((BEGINNING + (number + 2) * SECOND) / 1000) as i64;
     let part = Filter { reported: Some(reported(100)..reported(150)), ..Filter::default() };
     let (all, _) = kept(folder.path(), &part, &Collector::default());
-    let numbers: Vec<u32> = all.iter().map(|kept| kept.as_ref().unwrap().table.rows[0].interval).collect();
+    let numbers: Vec<u32> = all.iter().map(|kept| kept.as_ref().unwrap().table.rows()[0].interval).collect();
     assert_eq!(numbers, (100..150).collect::<Vec<_>>());
     assert_eq!(check(folder.path(), &part, &expected), []);
     let other = Filter { segment: Some(2), ..Filter::default() };

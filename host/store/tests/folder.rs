@@ -13,7 +13,7 @@ use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::{Frame, MAX_FRAME_BYTES, Role, encode};
 use deltaline_store::table_file::{self, TableFile};
-use deltaline_store::{Filter, Folder, LeftOut, Numbers, Row, StoreError, Table};
+use deltaline_store::{Column, Filter, Folder, LeftOut, Row, StoreError, Table};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -35,11 +35,21 @@ fn removed(folder: &Folder, keep: u64) -> Vec<PathBuf> {
 
 /// Rows, each with those of its numbers that have a value, by name.
 fn named(table: &Table) -> Vec<(Row, BTreeMap<String, i64>)> {
-    let numbers = |row: &Row| {
-        let columns = table.columns.iter().cloned().zip(&row.numbers);
-        columns.filter_map(|(name, number)| Some((name, (*number)?))).collect()
+    let numbers = |place: usize| {
+        let number = |column: &Column| Some((column.name.clone(), column.numbers[place]?));
+        table.columns().iter().filter_map(number).collect()
     };
-    table.rows.iter().map(|row| (Row { numbers: Numbers::new(), ..row.clone() }, numbers(row))).collect()
+    table.rows().iter().enumerate().map(|(place, row)| (row.clone(), numbers(place))).collect()
+}
+
+/// How many intervals have this number.
+fn having(table: &Table, name: &str) -> usize {
+    table.column(name).unwrap_or_default().iter().flatten().count()
+}
+
+/// The sum of this number.
+fn sum(table: &Table, name: &str) -> i64 {
+    table.column(name).unwrap_or_default().iter().flatten().sum()
 }
 
 #[test]
@@ -48,8 +58,8 @@ fn rotated_recordings_hold_what_one_does_before_and_after_closing() {
     let whole = TempDir::new().unwrap();
     fs::write(name(whole.path(), 0), recording(&frames)).unwrap();
     let expected = everything(whole.path());
-    assert_eq!(expected.rows.len(), 400);
-    let lost = expected.rows.iter().filter_map(|row| expected.number(row, "lost")).sum::<i64>();
+    assert_eq!(expected.rows().len(), 400);
+    let lost = sum(&expected, "lost");
     assert!(lost > 400, "{lost}");
     let folder = TempDir::new().unwrap();
     // Six pieces, cut between any two frames, as time goes on; after each, what is settled is closed.
@@ -73,12 +83,12 @@ fn rotated_recordings_hold_what_one_does_before_and_after_closing() {
     assert_eq!(removed(&opened, 0).len(), 5);
     assert!(named(&everything(folder.path())) == named(&expected));
     // A part of it.
-    let from = expected.rows[100].reported;
+    let from = expected.rows()[100].reported;
     let filter = Filter { segment: Some(0), reported: Some(from..from + 50_000_000), authenticated: false };
     let part = Folder::open(folder.path()).unwrap().read(&filter, Collector::default).unwrap();
     assert!(named(&part) == named(&expected)[100..150]);
     let other = Filter { segment: Some(2), reported: None, authenticated: false };
-    assert!(opened.read(&other, Collector::default).unwrap().rows.is_empty());
+    assert!(opened.read(&other, Collector::default).unwrap().is_empty());
 }
 
 #[test]
@@ -161,7 +171,7 @@ fn files_of_numbers_that_are_not_what_they_were_are_refused() {
     }
     // Without it the recording says the same again.
     fs::remove_file(&table).unwrap();
-    assert_eq!(everything(folder.path()).rows.len(), 20);
+    assert_eq!(everything(folder.path()).rows().len(), 20);
 }
 
 /// Numbers that are damaged are no reason to remove what they are of.
@@ -211,8 +221,7 @@ fn intervals_in_recordings_of_several_names_count_once() {
         fs::write(name(folder.path(), number), recording(part)).unwrap();
     }
     // Those with a mean: others may be alike by chance, as first ones are.
-    let means =
-        |table: &Table| table.rows.iter().filter(|row| table.number(row, "mean_ns").is_some()).count();
+    let means = |table: &Table| having(table, "mean_ns");
     let expected = means(&everything(folder.path()));
     assert!(expected >= 398, "{expected}");
     for (other, later, cut) in [("south", 12_345, 417), ("backup", 0, 300), ("again", 7200 * SECOND, 800)] {
@@ -240,8 +249,7 @@ fn intervals_in_recordings_of_several_names_count_once() {
 #[test]
 fn intervals_that_come_again_in_a_run_count_once() {
     let frames = frames(120);
-    let means =
-        |table: &Table| table.rows.iter().filter(|row| table.number(row, "mean_ns").is_some()).count();
+    let means = |table: &Table| having(table, "mean_ns");
     for again in [&frames[..40], &frames[24..28], &frames[..]] {
         let later: Vec<_> = again.iter().map(|(time, frame)| (time + 3600 * SECOND, frame.clone())).collect();
         for parts in [vec![[&frames[..], &later].concat()], vec![frames.clone(), later]] {
@@ -412,10 +420,11 @@ fn intervals_count_once_whatever_a_recorders_clock_makes_doubtful() {
             let (mut rows, mut doubted) = (0, 0);
             let noticed = opened.each(&Filter::default(), Collector::default, |table| {
                 let table = table.unwrap();
-                let has = |row: &&Row, name: &str| table.number(row, name).is_some();
-                rows += table.rows.iter().filter(|row| has(row, "mean_ns")).count();
-                doubted +=
-                    table.rows.iter().filter(|row| has(row, "mean_ns") && has(row, "clock_doubted")).count();
+                rows += having(&table, "mean_ns");
+                let has_both = |place: &usize| {
+                    ["mean_ns", "clock_doubted"].iter().all(|name| table.number(*place, name).is_some())
+                };
+                doubted += (0..table.rows().len()).filter(has_both).count();
             });
             assert!((58..=60).contains(&rows) && doubted == 0, "{other} {closes}: {rows} {doubted}");
             assert!(noticed.repeated.iter().map(|(_, intervals)| intervals).sum::<usize>() >= 58);
@@ -447,8 +456,8 @@ fn times_side_by_side_hold_each_interval_once() {
             let of = |reported| {
                 let mut rows = vec![];
                 let filter = Filter { reported: Some(reported), ..Filter::default() };
-                let noticed =
-                    opened.each(&filter, Collector::default, |table| rows.extend(table.unwrap().rows));
+                let noticed = opened
+                    .each(&filter, Collector::default, |table| rows.extend_from_slice(table.unwrap().rows()));
                 let repeated = noticed.repeated.iter().map(|(_, intervals)| intervals).sum::<usize>();
                 (rows.into_iter().map(|row| row.interval).collect::<Vec<u32>>(), repeated)
             };
@@ -458,7 +467,7 @@ fn times_side_by_side_hold_each_interval_once() {
                 let [(mut both, _), (behind, _)] = [of(i64::MIN..cut), of(cut..end)];
                 both.extend(behind);
                 both.sort_unstable();
-                let once: Vec<u32> = expected.rows.iter().map(|row| row.interval).collect();
+                let once: Vec<u32> = expected.rows().iter().map(|row| row.interval).collect();
                 assert_eq!(both, once, "{other} {by} {closes} {cut}");
             }
             if by > 3600 * SECOND {
@@ -484,7 +493,7 @@ fn copied_and_renamed_files_of_numbers_are_refused() {
         let (mut rows, mut refused) = (0, vec![]);
         let opened = Folder::open(folder.path()).unwrap();
         opened.each(&Filter::default(), Collector::default, |table| match table {
-            Ok(table) => rows += table.rows.len(),
+            Ok(table) => rows += table.rows().len(),
             Err(error) => refused.push(error.to_string()),
         });
         (rows, refused)
@@ -546,8 +555,8 @@ fn intervals_that_lost_everything_count_once_of_two_recorders() {
                 Folder::open(folder.path()).unwrap().close(true, Collector::default).unwrap();
             }
             let table = everything(folder.path());
-            let lost: i64 = table.rows.iter().filter_map(|row| table.number(row, "lost")).sum();
-            assert_eq!(table.rows.len(), expected, "{later} {closes}");
+            let lost: i64 = sum(&table, "lost");
+            assert_eq!(table.rows().len(), expected, "{later} {closes}");
             assert!(lost == 25 * 50 * if expected == 30 { 1 } else { 2 }, "{later} {closes}: {lost}");
         }
     }
@@ -629,9 +638,9 @@ fn old_frames_that_come_for_long_are_never_stored_as_new() {
         starved.push((work.starved.len(), work.left_out.replayed > 0));
         opened.remove(Duration::ZERO).unwrap();
         let table = opened.read(&Filter::default(), collector).unwrap();
-        assert!(table.rows.iter().all(|row| row.authenticated));
+        assert!(table.rows().iter().all(|row| row.authenticated));
         let of = |segment| {
-            let rows = table.rows.iter().filter(move |row| row.segment == segment);
+            let rows = table.rows().iter().filter(move |row| row.segment == segment);
             rows.map(|row| row.interval).collect::<Vec<_>>()
         };
         assert_eq!(of(1), (600..800).collect::<Vec<_>>(), "{now} s");
@@ -679,7 +688,7 @@ fn recordings_without_a_right_tag_are_neither_closed_nor_removed() {
     assert_eq!((work.intervals, work.left_out.unauthentic), (60, 1 + parts[3].len() as u64));
     // Whoever asks for them has them all, and the last one is there still.
     let table = Folder::open(folder.path()).unwrap().read(&Filter::default(), collector(&right)).unwrap();
-    assert_eq!(table.rows.len(), 60);
+    assert_eq!(table.rows().len(), 60);
     assert!(names[2].exists() && names[3].exists());
     // Without a key, what is in it is told for what it is.
     let mut opened = Folder::open(folder.path()).unwrap();
@@ -712,11 +721,11 @@ fn a_clock_that_is_set_back_loses_no_interval() {
             let mut opened = Folder::open(folder.path()).unwrap();
             closed += opened.close(false, Collector::default).unwrap().closed.len();
             let table = everything(folder.path());
-            let mut found: Vec<_> = table.rows.iter().map(|row| row.interval).collect();
+            let mut found: Vec<_> = table.rows().iter().map(|row| row.interval).collect();
             found.sort();
             let expected: Vec<u32> = (0..now as u32).collect();
             assert_eq!(found, expected, "{step} s back at {when} s, {now} s");
-            assert!(table.rows.iter().all(|row| table.number(row, "sent") == Some(50)));
+            assert!(table.column("sent").unwrap().iter().all(|sent| *sent == Some(50)));
         }
         assert!(closed >= 3, "{closed}");
     }
@@ -793,8 +802,7 @@ fn all_files_of_numbers_have_the_same_columns() {
         .map(|bytes| TableFile::open(bytes).unwrap().rows(&Filter::default()).unwrap())
         .collect();
     let [one, other] = &tables[..] else { panic!("{} files", tables.len()) };
-    let means =
-        |table: &Table| table.rows.iter().filter(|row| table.number(row, "mean_ns").is_some()).count();
+    let means = |table: &Table| having(table, "mean_ns");
     let [least, most] = [means(one).min(means(other)), means(one).max(means(other))];
     assert!(least == 0 && most > 20, "{least} {most}");
     // None has one that the others lack, in an order of its own.

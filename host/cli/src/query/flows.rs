@@ -14,7 +14,7 @@ use crate::show::json::Schema;
 use deltaline_collect::collector::Collector;
 use deltaline_collect::flows::Asked;
 use deltaline_estimate::quantity::SENT;
-use deltaline_store::{Filter, Folder, Kept, NoCells, Noticed, Table};
+use deltaline_store::{Filter, Folder, Kept, NoCells, Noticed};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -108,8 +108,8 @@ impl Answer<'_> {
     fn take(&mut self, kept: Kept, bar: &ProgressBar) -> Result<bool, Failure> {
         let Kept { mut table, followed } = kept;
         table.have_all_columns();
-        let was_whole = table.rows.first().is_some_and(|row| table.number(row, &SENT.key()).is_some());
-        let Some(row) = table.rows.first_mut() else { return Ok(true) };
+        let was_whole = table.number(0, &SENT.key()).is_some();
+        let Some(row) = table.rows_mut().first_mut() else { return Ok(true) };
         let Query { worst, json, .. } = self.arguments;
         let (read, exit) = match &followed {
             Ok(followed) => {
@@ -132,13 +132,12 @@ impl Answer<'_> {
         let doubt = followed.as_ref().ok().and_then(|followed| followed.figures.figures.clock_doubt.as_ref());
         let doubt = doubt.filter(|_| read.is_ok()).map(|doubt| format!("{doubt}\n")).unwrap_or_default();
         let flows = FlowsOutput::of((row.segment, row.interval), self.asked.count(), read);
-        let Table { rows, columns } = &table;
-        bar.suspend(|| match (*json, rows.first()) {
-            (true, Some(row)) => {
-                Ok(self.line(&Line::Interval(Interval { row, columns }))?
-                    && self.line(&Line::Flows(&flows))?)
+        bar.suspend(|| match *json {
+            true => {
+                let interval = Interval { table: &table, place: 0 };
+                Ok(self.line(&Line::Interval(interval))? && self.line(&Line::Flows(&flows))?)
             }
-            _ => report::print_part(&format!("{reported}, {}{doubt}", flows.text())),
+            false => report::print_part(&format!("{reported}, {}{doubt}", flows.text())),
         })
     }
 
