@@ -23,7 +23,7 @@
 //!
 //! # Test plan
 //!
-//! Tables there and back, with all kinds of numbers and none; row groups that are passed over; files cut or changed anywhere are refused. Recordings
+//! Tables there and back, with all kinds of numbers and none; row groups that are passed over; files cut or changed anywhere, and footers made to end the program, are refused. Recordings
 //! cut at 10,000 random bytes: of what is read, no interval differs from that of the whole, and none is missing whose frames are all
 //! in front of the cut. Intervals that lie across two recordings, starts in between, closing again, closing what is still
 //! written to, a clock that is set back between recordings and within one; signed frames that are sent again for hours,
@@ -34,6 +34,7 @@ mod cells;
 mod closing;
 mod continuity;
 mod folder;
+mod footer;
 mod repetition;
 mod summing;
 mod table;

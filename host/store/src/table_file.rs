@@ -15,6 +15,7 @@
 //! asks for one segment unpacks little else. Pages are compressed by Zstandard.
 
 use crate::continuity::{Place, Reported};
+use crate::footer;
 use crate::table::{Column, Filter, LeftOut, Row, Table};
 use bytes::Bytes;
 use deltaline_collect::collector::Passed;
@@ -203,6 +204,7 @@ impl TableFile {
     ///
     /// A file that was not written by [`write()`].
     pub fn open(file: Bytes) -> Result<Self, ParquetError> {
+        footer::check(&file)?;
         let reader = SerializedFileReader::new(file)?;
         // Rows that are alike take no room in a file, in memory they do.
         if reader.metadata().row_groups().iter().any(|group| group.num_rows() > GROUP as i64) {
