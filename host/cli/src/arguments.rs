@@ -43,10 +43,10 @@ pub(crate) struct Size {
     /// What keeps the packets: rows, for which there is hardware, or slices, in software
     #[arg(long, value_enum, default_value = "lda")]
     pub(crate) synopsis: Synopsis,
-    /// Mean delay, such as 5ms: slices are wrong by times, whatever delays are
+    /// Mean delay, such as 5ms; needed for slices, whose error is a time and does not grow with the delay
     #[arg(long, value_parser = parse::interval, value_name = "DURATION", required_if_eq("synopsis", "slices"))]
     pub(crate) delay: Option<u64>,
-    /// Packets that are lost in a row, 1 unless given: slices are the less accurate the more, rows are not
+    /// Packets lost in a row, 1 unless given; only for slices: the longer bursts of loss are, the less accurate slices become
     #[arg(long, value_parser = parse_burst, value_name = "PACKETS")]
     pub(crate) burst: Option<f64>,
     #[command(flatten)]

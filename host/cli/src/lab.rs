@@ -38,7 +38,7 @@ Examples:
   Which routers of a network to upgrade, as MPLANE has it:
     deltaline lab mplane --topology network.graphml
 
-  Every method in as many octets, for the documentation and for `deltaline advise`:
+  Every method with equal memory, for the documentation and for `deltaline advise`:
     deltaline lab methods --packets 1000000 --runs 5 --out docs
 
   The results page of the documentation:
@@ -166,7 +166,7 @@ enum LabFigure {
     /// 15: slices, an LDA of as many bits, and both
     #[value(name = "15", aliases = ["15a", "15b", "15c", "slices"])]
     Slices,
-    /// Every method in as many octets, by need: writes methods.md and methods.json
+    /// Every method with equal memory, by need: writes methods.md and methods.json
     Methods,
     /// All of them
     All,

@@ -136,7 +136,7 @@ enum Command {
     /// Size a design: banks, rows and prefixes for a rate, a range of losses and target errors
     #[command(after_help = arguments::EXAMPLES, after_long_help = arguments::EXAMPLES)]
     Size(arguments::Size),
-    /// Say which method to take, by what was measured of all of them in as many octets
+    /// Say which method to take, by measurements of all methods with equal memory
     #[command(after_help = advise::EXAMPLES, after_long_help = advise::EXAMPLES)]
     Advise(advise::Advise),
     /// Write what a shell needs to complete commands and options

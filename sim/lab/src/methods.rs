@@ -518,7 +518,8 @@ impl Comparison {
              whose capacity 88 % are used, or take turns on two queues, of which one is 3 % slower. Compared are flows of which {} packets \
              or more arrived: the median of their relative errors, averaged over the intervals, and which share of them has an answer. What \
              keeps an entry for each flow (RLI, multiflow) keeps as many as there is room for, by hash. COLATE is told how many packets \
-             a flow has. Reference packets of RLI pass one of the two queues.\n\n\
+             a flow has. The LDS paper's is tuned to the losses: where there are none, a flow has one cell in each row, else four, in rows \
+             that sample. Ours has four always, as cores have, and without loss they hold four times as many of other flows' packets. Reference packets of RLI pass one of the two queues.\n\n\
              **What to take.** For each need and condition the best two methods, with their errors on the streams on which these are least and \
              largest. Nobody knows beforehand which stream is theirs: the best method is the one that is never many times farther off than the \
              best one of a stream; of those that are alike, the one that takes least memory. \
@@ -528,6 +529,9 @@ impl Comparison {
              RDA and identity tables are those of ends that forget their packets. Ends that keep every packet of an interval need no \
              estimate: `deltaline exchange` finds what became of each ([figure 12](results.md)). Prefix lengths (`--banks`) are for this \
              number of packets and 1 % loss: `deltaline size` finds those for yours.\n\n\
+             Octets are those of the method, as a core keeps it. The commands keep more. In software the rows of an LDA have digests \
+             besides, 104 bits for 72, and so leave out rows into which packets came from elsewhere, as FineComb's do. Sums over all packets \
+             stand beside every table: no command keeps those alone.\n\n\
              **Limits.** Three streams are not all. Errors of samples fall with the root of the octets; those of slices with how much shorter \
              slices are than delays take to change. Nothing here says what other numbers of packets would do. Clocks are right in all of \
              it. A count of packets tells the loss only as long as none comes in from elsewhere.\n{}",
