@@ -3,8 +3,9 @@
 use crate::cells::{Around, Kept, NoCells, Wanted};
 use crate::closing::{self, Reading, Recorded};
 use crate::continuity::{Continuity, Place, Reported};
+use crate::overlap::Overlap;
 use crate::repetition::{Repeated, Repetition};
-use crate::table::{Filter, LeftOut, Row, Table};
+use crate::table::{Filter, LeftOut, Table};
 use crate::table_file::{self, TableFile};
 use bytes::Bytes;
 use deltaline_collect::collector::{Collector, Passed};
@@ -12,7 +13,7 @@ use deltaline_collect::follower::FollowError;
 use deltaline_collect::summary::Missing;
 use parquet::errors::ParquetError;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
@@ -362,13 +363,12 @@ impl Folder {
     ) -> Noticed {
         let mut noticed = Noticed { passed_over: self.passed_over.clone(), ..Noticed::default() };
         let mut continuity = Continuity::of(filter.reported.clone());
-        let mut times: BTreeMap<u32, BTreeMap<String, Vec<(i64, u32)>>> = BTreeMap::new();
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
-        let runs: BTreeSet<String> = stems.map(|stem| parts(&stem).0.to_string()).collect();
+        let mut overlap = Overlap::of(stems.map(|stem| parts(&stem).0.to_string()).collect());
         let open: Vec<_> = self.runs.iter().map(|run| self.not_closed(run, &collector)).collect();
         let mut repetition = Repetition::default();
         // In one run, and of any time, what comes first is read first.
-        if runs.len() > 1 || filter.reported.is_some() {
+        if !overlap.is_of_one() || filter.reported.is_some() {
             let read = open.iter().flatten().flatten();
             self.first_reports(&mut repetition, filter, read, |error| take(Err(error)));
         }
@@ -380,14 +380,7 @@ impl Folder {
             let Repeated { intervals: repeated, own } = repetition.take_out_of(&mut table, run);
             reported.retain(|each| own.binary_search(each).is_err());
             noticed.repeated.extend((repeated > 0).then(|| (path.to_path_buf(), repeated)));
-            for Row { segment, reported, interval, .. } in table.rows().iter().filter(|_| runs.len() > 1) {
-                times
-                    .entry(*segment)
-                    .or_default()
-                    .entry(run.into())
-                    .or_default()
-                    .push((*reported, *interval));
-            }
+            overlap.note(run, table.rows());
             (table, reported)
         };
         // Of each run, the last file in front of the time that is asked for, which is read where there is one behind it; and whether one behind
@@ -452,19 +445,7 @@ impl Folder {
                 take(Ok((stem, table)));
             }
         }
-        for (segment, runs) in times {
-            let mut runs: Vec<(String, Vec<(i64, u32)>)> = runs.into_iter().collect();
-            runs.iter_mut().for_each(|(_, intervals)| intervals.sort_unstable());
-            let pairs = runs
-                .iter()
-                .enumerate()
-                .flat_map(|(place, one)| runs[place + 1..].iter().map(move |two| (one, two)));
-            let mut at_once =
-                pairs.filter(|((_, one), (_, two))| lie_within(one, two) || lie_within(two, one));
-            noticed
-                .at_once
-                .extend(at_once.next().map(|((one, _), (two, _))| (segment, [one.clone(), two.clone()])));
-        }
+        noticed.at_once = overlap.finish();
         [noticed.missing, noticed.late] = continuity.finish();
         noticed
     }
@@ -633,20 +614,6 @@ const DRAFT_ENDING: &str = ".draft";
 const MOST_READERS: usize = 4;
 /// Nobody writes a file for so long.
 const ABANDONED: Duration = Duration::from_secs(600);
-
-/// Whether any interval of one run was reported between two of another run that follow each other by their numbers. Runs of recorders that take turns are not so.
-/// Both are in order of time.
-fn lie_within(one: &[(i64, u32)], other: &[(i64, u32)]) -> bool {
-    let Some(((first, _), (last, _))) = other.first().zip(other.last()) else { return false };
-    // Most runs of a month lie behind each other altogether.
-    let begin = one.partition_point(|(reported, _)| reported <= first);
-    let end = one.partition_point(|(reported, _)| reported <= last);
-    one.get(begin..end).unwrap_or_default().iter().any(|(reported, _)| {
-        let behind = other.partition_point(|(then, _)| then < reported);
-        let beside = behind.checked_sub(1).and_then(|before| other.get(before)).zip(other.get(behind));
-        beside.is_some_and(|((_, before), (_, behind))| before.wrapping_add(1) == *behind)
-    })
-}
 
 /// A file of numbers.
 struct Loaded {

@@ -35,6 +35,7 @@ mod closing;
 mod continuity;
 mod folder;
 mod footer;
+mod overlap;
 mod repetition;
 mod summing;
 mod table;
