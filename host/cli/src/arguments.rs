@@ -81,7 +81,7 @@ pub(crate) enum Synopsis {
     Slices,
 }
 
-/// The most memory that cells may take at one end; without any of these, what the largest hardware has.
+/// The most memory that cells may take at one end; without any of these, what the largest hardware has, and of slices what software can have.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Budget {

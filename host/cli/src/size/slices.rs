@@ -5,11 +5,11 @@ use crate::arguments::{Budget, Size};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{duration, per_cent, table};
-use deltaline_design::{CellKind, MAX_ROWS};
+use deltaline_design::CellKind;
 use deltaline_estimate::sizing::slices::{Expectation, Sizing, Timing};
 use deltaline_estimate::sizing::{Load, Targets};
 use deltaline_estimate::{Confidence, singles_needed};
-use deltaline_model::configuration::MIN_ROWS;
+use deltaline_model::configuration::{MAX_ROWS, MIN_ROWS};
 use deltaline_model::sketch::slices::RECORD_CELLS;
 use deltaline_model::wire::cell::bits;
 use serde::Serialize;
@@ -140,7 +140,7 @@ fn refusal(allowed: Option<&Sizing>, good: Option<&Sizing>, targets: &Targets) -
                 )
             });
             format!(
-                "no table within the memory meets the targets; {} rows come closest, {:.2} times what they allow at {} loss{errors}",
+                "no table that is allowed meets the targets; {} rows come closest, {:.2} times what they allow at {} loss{errors}",
                 best.rows, best.excess, per_cent(loss)
             )
         }
