@@ -2,7 +2,7 @@
 //!
 //! # Test plan
 //!
-//! Packets leave evenly, their delays swing three times in an interval, and they keep their order. Tables of two sizes, neither of which leaves open
+//! Packets leave evenly or at random times, their delays swing three times in an interval, and they keep their order. Tables of two sizes, neither of which leaves open
 //! how many zeros its boundaries come to; single losses and bursts; swings so small that the boundaries' own delays are what is known best, so large that
 //! the completed sums are, and between. At each point 200 intervals, each with its own packets: the number of boundaries, and the squared errors of
 //! mean, deviation and median's rank, over what is expected. The standard error of an average is computed from its values. Five of them, at some
@@ -47,13 +47,15 @@ fn end(packets: &[Hashed], rows: usize) -> (Slices, EndSums) {
 }
 
 /// Of one interval: boundaries and squared errors of mean, deviation and the median's rank, over those expected.
-fn interval(rows: usize, loss: f64, burst: usize, swing: f64, seed: Seed) -> [f64; 4] {
+fn interval(rows: usize, loss: f64, burst: usize, swing: f64, is_even: bool, seed: Seed) -> [f64; 4] {
     let mut random = seed.random();
     let (mut sent, mut received, mut delays, mut left) = (vec![], vec![], vec![], 0);
     let phase = random.uniform();
+    let mut at = 0.0;
     for number in 0..PACKETS {
         let turn = 3.0 * number as f64 / PACKETS as f64 + phase;
-        let (at, delay) = (APART * number as f64, swing * (1.0 + (2.0 * PI * turn).sin()));
+        at += if is_even { APART } else { random.exponential(APART) };
+        let delay = swing * (1.0 + (2.0 * PI * turn).sin());
         let (hash, digest) = (random.bits(), random.bits() as u32);
         let hashed = |time: f64| {
             let time = Timestamp::from_nanoseconds(time.round() as u64);
@@ -113,12 +115,14 @@ fn expectations_match_simulation() {
     let (mut number, mut overall) = (0, [0.0; 4]);
     for rows in [128, 512] {
         for (loss, burst) in [(0.02, 1), (0.1, 1), (0.02, 3)] {
-            for swing in [1e3, 1e5, 1e7] {
+            for (swing, is_even) in
+                [1e3, 1e5, 1e7].into_iter().flat_map(|swing| [(swing, true), (swing, false)])
+            {
                 number += 1;
                 let seed = Seed::new(19).with(number);
                 let intervals: Vec<[f64; 4]> = (0..INTERVALS)
                     .into_par_iter()
-                    .map(|run| interval(rows, loss, burst, swing, seed.with(run)))
+                    .map(|run| interval(rows, loss, burst, swing, is_even, seed.with(run)))
                     .collect();
                 let gain = gain(rows, loss, burst, swing);
                 assert!((1.0..=2.0 + 1e-6).contains(&gain), "{gain}");
@@ -129,7 +133,7 @@ fn expectations_match_simulation() {
                     let margin = 5.0 * (variance / count).sqrt() + 0.04;
                     let most = if what == 1 { gain } else { 1.0 };
                     println!(
-                        "{rows} rows, loss {loss} by {burst}, swing {swing}, value {what}: {average:.3} ± {margin:.3}"
+                        "{rows} rows, loss {loss} by {burst}, swing {swing}, even {is_even}, value {what}: {average:.3} ± {margin:.3}"
                     );
                     assert!((1.0 - margin..most + margin).contains(&average), "at most {most}");
                     *overall += average / most.sqrt();
