@@ -314,6 +314,14 @@ pub enum LabError {
     /// Tables of flows cannot be compared.
     #[error(transparent)]
     LdsPair(#[from] LdsPairError),
+    /// A queue always drops some packets.
+    #[error(
+        "a queue dropped some of {packets} packets in every run that was to lose none; give fewer with --packets"
+    )]
+    NeverWhole {
+        /// In a run.
+        packets: usize,
+    },
     /// A network is invalid, or has too many paths.
     #[error("{0}")]
     Network(String),
