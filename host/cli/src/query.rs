@@ -19,7 +19,7 @@ use clap::Args;
 use deltaline_collect::summary::Missing;
 use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{DEVIATION, Definition, LOST, MEAN, Number, P99, Quantity, SENT};
-use deltaline_store::{Column, Filter, Folder, Noticed, Row, StoreError, Summing, Sums, Table};
+use deltaline_store::{Column, Filter, Folder, Noticed, Row, StoreError, Sums, Table};
 use serde::Serialize;
 use serde::ser::{Error as _, SerializeMap, Serializer};
 use std::path::{Path, PathBuf};
@@ -99,13 +99,10 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     let mut told = Told::of(folder);
     let noticed;
     let (text, is_empty) = if let Some(every) = every {
-        let mut summing = Summing::new(i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX));
-        let take = |table| match table {
-            Ok(table) => summing.add(&table),
-            Err(error) => told.leave_out(error),
-        };
-        noticed = working(WORK, || opened.each(&filter, collectors, take));
-        let sums = summing.finish();
+        let every = i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX);
+        let failed = |error| told.leave_out(error);
+        let sums;
+        (sums, noticed) = working(WORK, || opened.sums(&filter, every, collectors, failed));
         let output = SumsOutput {
             schema: Schema::of("query"),
             sums: sums.iter().map(Into::into).collect(),

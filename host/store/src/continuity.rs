@@ -10,6 +10,7 @@
 //! of it; numbers that start over, at nought and where others were missing, and around 2^32; a number that comes again alone; some that come an hour late, in the
 //! time that is asked for and behind it; a recorder's clock that is set back, within a recording and between two; more gaps than are kept.
 
+use crate::stretch::Stretch;
 use crate::table::Row;
 use deltaline_collect::summary::Missing;
 use std::collections::BTreeMap;
@@ -82,6 +83,15 @@ impl Continuity {
             for Reported { reported, interval, .. } in of_segment {
                 numbers.take(*interval, *reported, Place::of([*reported; 2], self.asked.as_ref()));
             }
+        }
+    }
+
+    /// Takes the next ones of a run that are stretches of the time that is asked for, whose numbers are above all before.
+    pub(crate) fn take_stretches(&mut self, run: &str, stretches: &[Stretch]) {
+        for [first, last] in stretches.iter().map(Stretch::ends) {
+            let numbers = self.known.entry((run.into(), first.segment)).or_default();
+            numbers.take(first.interval, first.reported, Place::Inside);
+            numbers.go_on_to(last.interval, last.reported);
         }
     }
 
@@ -183,6 +193,12 @@ impl Numbers {
                 }
             }
         }
+    }
+
+    /// All from the last one up to a number came, in their order.
+    fn go_on_to(&mut self, number: u32, reported: i64) {
+        self.seen = self.seen.map(|[first, _]| [first, number]);
+        self.latest = reported;
     }
 
     /// Notes that those from one number to another have not come, if there are any, unless they lie outside of the time that is asked for.

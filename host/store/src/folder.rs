@@ -5,6 +5,9 @@ use crate::closing::{self, Reading, Recorded};
 use crate::continuity::{Continuity, Place, Reported};
 use crate::overlap::Overlap;
 use crate::repetition::{Repeated, Repetition};
+use crate::shortcut::{Said, Shortcut};
+use crate::stretch::Stretch;
+use crate::summing::{Summing, Sums};
 use crate::table::{Filter, LeftOut, Table};
 use crate::table_file::{self, TableFile};
 use bytes::Bytes;
@@ -306,7 +309,31 @@ impl Folder {
         collector: impl Fn() -> Collector,
         mut take: impl FnMut(Result<Table, StoreError>),
     ) -> Noticed {
-        self.each_of_recordings(filter, collector, |read| take(read.map(|(_, table)| table)))
+        self.each_of_recordings(filter, None, collector, |read| match read {
+            Ok((_, Part::Rows(table))) => take(Ok(table)),
+            Ok((_, Part::Stretches(_))) => {}
+            Err(error) => take(Err(error)),
+        })
+    }
+
+    /// What the same intervals are together, in times of so many microseconds; it hands over why some cannot be read. Most files of numbers need not be read row by row for times of
+    /// hours: they say what their intervals are together.
+    pub fn sums(
+        &self,
+        filter: &Filter,
+        every: i64,
+        collector: impl Fn() -> Collector,
+        mut failed: impl FnMut(StoreError),
+    ) -> (Vec<Sums>, Noticed) {
+        let (periods, mut summing) = (Summing::new(every), Summing::new(every));
+        let noticed = self.each_of_recordings(filter, Some(&periods), collector, |read| match read {
+            Ok((_, Part::Rows(table))) => summing.add(&table),
+            Ok((_, Part::Stretches(stretches))) => {
+                stretches.iter().for_each(|stretch| summing.add_stretch(stretch))
+            }
+            Err(error) => failed(error),
+        });
+        (summing.finish(), noticed)
     }
 
     /// The same intervals, each by itself and with what its recording says of it besides, which is read again for that; in the order in which they are over, and behind them
@@ -318,12 +345,13 @@ impl Folder {
         mut take: impl FnMut(Result<Kept, StoreError>) -> ControlFlow<()>,
     ) -> Noticed {
         let mut goes_on = ControlFlow::Continue(());
-        self.each_of_recordings(filter, &collector, |read| {
+        self.each_of_recordings(filter, None, &collector, |read| {
             if goes_on.is_continue() {
                 goes_on = match read {
-                    Ok((recording, table)) => {
+                    Ok((recording, Part::Rows(table))) => {
                         self.cells(&recording, table, &collector, |kept| take(Ok(kept)))
                     }
+                    Ok((_, Part::Stretches(_))) => ControlFlow::Continue(()),
                     Err(error) => take(Err(error)),
                 };
             }
@@ -354,21 +382,24 @@ impl Folder {
         }
     }
 
-    /// Hands out what [`Folder::each`] does, each table with its recording's name without ending.
+    /// Hands out what [`Folder::each`] does, each part with its recording's name without ending; where they are summed, as stretches if that is enough.
     fn each_of_recordings(
         &self,
         filter: &Filter,
+        sums: Option<&Summing>,
         collector: impl Fn() -> Collector,
-        mut take: impl FnMut(Result<(String, Table), StoreError>),
+        mut take: impl FnMut(Result<(String, Part), StoreError>),
     ) -> Noticed {
         let mut noticed = Noticed { passed_over: self.passed_over.clone(), ..Noticed::default() };
         let mut continuity = Continuity::of(filter.reported.clone());
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let mut overlap = Overlap::of(stems.map(|stem| parts(&stem).0.to_string()).collect());
         let open: Vec<_> = self.runs.iter().map(|run| self.not_closed(run, &collector)).collect();
+        let is_of_one = overlap.is_of_one();
+        let shortcut = sums.filter(|_| is_of_one).and_then(|sums| self.shortcut(filter, sums, &open));
         let mut repetition = Repetition::default();
         // In one run, and of any time, what comes first is read first.
-        if !overlap.is_of_one() || filter.reported.is_some() {
+        if shortcut.is_none() && (!is_of_one || filter.reported.is_some()) {
             let read = open.iter().flatten().flatten();
             self.first_reports(&mut repetition, filter, read, |error| take(Err(error)));
         }
@@ -386,10 +417,26 @@ impl Folder {
         // Of each run, the last file in front of the time that is asked for, which is read where there is one behind it; and whether one behind
         // that time has come.
         let mut around: BTreeMap<&str, (Option<Loaded>, bool)> = BTreeMap::new();
-        self.each_closed(filter, |recording, path, loaded| {
+        let said = |recording| shortcut.as_ref().and_then(|shortcut| shortcut.said(recording));
+        let read = |recording, closed: &Closed| match said(recording) {
+            Some(said) => Ok(Read::Said(said)),
+            None => Loaded::of(&closed.path, filter).map(Read::Loaded),
+        };
+        self.each_closed(read, |recording, path, read| {
             let run = parts(recording).0;
-            let mut loaded = match loaded {
-                Ok(loaded) => loaded,
+            let mut loaded = match read {
+                Ok(Read::Loaded(loaded)) => loaded,
+                Ok(Read::Said(Said { stretches, left_out })) => {
+                    noticed.left_out.extend((!left_out.is_none()).then(|| (path.to_path_buf(), *left_out)));
+                    let before = around.get_mut(run).and_then(|(before, _)| before.take());
+                    match before.map(|before| before.outside(filter)).transpose() {
+                        Ok(before) => continuity.take(run, before.unwrap_or_default()),
+                        Err(error) => take(Err(error)),
+                    }
+                    let stretches = stretches.clone().unwrap_or_default();
+                    continuity.take_stretches(run, &stretches);
+                    return take(Ok((recording.into(), Part::Stretches(stretches))));
+                }
                 Err(error) => return take(Err(error)),
             };
             let (place, left_out) = (loaded.place, loaded.left_out);
@@ -409,7 +456,7 @@ impl Folder {
                     }
                 }
             }
-            take(Ok((recording.into(), table)));
+            take(Ok((recording.into(), Part::Rows(table))));
         });
         for recorded in open {
             let recorded = match recorded {
@@ -442,7 +489,7 @@ impl Folder {
                 noticed.left_out.extend(is_left_out.then(|| (path.clone(), left_out)));
                 let (table, inside) = take_new(&stem, &path, table);
                 continuity.take(run, in_order(outside, inside));
-                take(Ok((stem, table)));
+                take(Ok((stem, Part::Rows(table))));
             }
         }
         noticed.at_once = overlap.finish();
@@ -533,27 +580,51 @@ impl Folder {
         Ok(recorded)
     }
 
-    /// Hands over the files of numbers, in order of their names; the next ones are read while what is done with one goes on.
-    fn each_closed<'a>(
-        &'a self,
+    /// The shortcut of sums, if there is one.
+    pub(crate) fn shortcut(
+        &self,
         filter: &Filter,
-        mut take: impl FnMut(&'a str, &'a Path, Result<Loaded, StoreError>),
+        sums: &Summing,
+        open: &[Result<Vec<Recorded>, StoreError>],
+    ) -> Option<Shortcut<'_>> {
+        let mut shortcut = Some(Shortcut::default());
+        let said = |_: &str, closed: &Closed| {
+            reading(&closed.path, |file| {
+                Ok(Said { stretches: file.stretches()?, left_out: file.left_out()? })
+            })
+        };
+        self.each_closed(said, |recording, _, said| {
+            let before = shortcut.take().zip(said.ok());
+            shortcut = before.and_then(|(before, said)| before.file(recording, said, filter, sums));
+        });
+        open.iter().try_fold(shortcut?, |shortcut, recorded| {
+            let tables = recorded.iter().flatten().map(|recorded| &recorded.table);
+            let intervals = tables.flat_map(|table| table.rows()).map(Reported::from).collect();
+            shortcut.open(in_order(intervals, vec![]))
+        })
+    }
+
+    /// Hands over what is read of the files of numbers, in order of their names; the next ones are read while what is done with one goes on.
+    fn each_closed<'a, T: Send>(
+        &'a self,
+        read: impl Fn(&'a str, &'a Closed) -> Result<T, StoreError> + Sync,
+        mut take: impl FnMut(&'a str, &'a Path, Result<T, StoreError>),
     ) {
         let readers = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST_READERS);
         thread::scope(|scope| {
-            let read = |first| {
-                let (hand_over, loaded) = mpsc::sync_channel(0);
-                let mut closed = self.tables.values().skip(first).step_by(readers);
+            let start = |first| {
+                let (hand_over, found) = mpsc::sync_channel(0);
+                let (mut closed, read) = (self.tables.iter().skip(first).step_by(readers), &read);
                 // Until nobody takes any more.
                 scope.spawn(move || {
-                    closed.all(|closed| hand_over.send(Loaded::of(&closed.path, filter)).is_ok())
+                    closed.all(|(recording, closed)| hand_over.send(read(recording, closed)).is_ok())
                 });
-                loaded
+                found
             };
-            let loaded: Vec<_> = (0..readers).map(read).collect();
-            for ((recording, closed), loaded) in self.tables.iter().zip(loaded.iter().cycle()) {
-                let Ok(loaded) = loaded.recv() else { return };
-                take(recording, &closed.path, loaded);
+            let found: Vec<_> = (0..readers).map(start).collect();
+            for ((recording, closed), found) in self.tables.iter().zip(found.iter().cycle()) {
+                let Ok(found) = found.recv() else { return };
+                take(recording, &closed.path, found);
             }
         });
     }
@@ -568,7 +639,8 @@ impl Folder {
         mut failed: impl FnMut(StoreError),
     ) {
         let run = |stem: &str| parts(stem).0.to_string();
-        self.each_closed(filter, |recording, _, loaded| {
+        let read = |_: &str, closed: &Closed| Loaded::of(&closed.path, filter);
+        self.each_closed(read, |recording, _, loaded| {
             if let Ok(Loaded { table, .. }) = loaded {
                 repetition.ask(&run(recording), &table, |_| true);
             }
@@ -614,6 +686,22 @@ const DRAFT_ENDING: &str = ".draft";
 const MOST_READERS: usize = 4;
 /// Nobody writes a file for so long.
 const ABANDONED: Duration = Duration::from_secs(600);
+
+/// What is handed out of a recording.
+enum Part {
+    /// Intervals.
+    Rows(Table),
+    /// What they are together.
+    Stretches(Vec<Stretch>),
+}
+
+/// What is known of a file of numbers.
+enum Read<'a> {
+    /// It was read.
+    Loaded(Loaded),
+    /// What it says of itself is enough.
+    Said(&'a Said),
+}
 
 /// A file of numbers.
 struct Loaded {

@@ -37,6 +37,8 @@ mod folder;
 mod footer;
 mod overlap;
 mod repetition;
+mod shortcut;
+mod stretch;
 mod summing;
 mod table;
 pub mod table_file;

@@ -1,10 +1,13 @@
 //! Sums: what the intervals of an hour, or of any other time, are together.
 
+use crate::stretch::Stretch;
 use crate::table::{CLOCK_DOUBTED, Row, Table};
 use deltaline_estimate::quantity::{Definition, GREATEST, LEAST, LOST, MEAN, P99, RECEIVED, SENT, SURPLUS};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::iter;
 use std::ops::Range;
+use std::str::FromStr;
 
 /// Intervals of one segment, together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,7 +58,8 @@ pub struct Summing {
 }
 
 /// What has come of one segment and time.
-struct Sum {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sum {
     sums: Sums,
     /// Packets received, times their mean delay.
     weighted: f64,
@@ -76,18 +80,37 @@ impl Summing {
         let columns = Columns::of(table);
         let mut rest = table.rows();
         while let Some(first) = rest.first() {
-            let number = first.reported.div_euclid(self.every);
-            let [start, end] =
-                [number, number.saturating_add(1)].map(|number| number.saturating_mul(self.every));
+            let Range { start, end } = self.period(first.reported);
             // Those of one sum mostly come together.
             let is_of_it = |row: &Row| row.segment == first.segment && (start..end).contains(&row.reported);
             let many = 1 + rest.iter().skip(1).take_while(|row| is_of_it(row)).count();
             let begins = table.rows().len() - rest.len();
-            let sum =
-                self.groups.entry((first.segment, start)).or_insert_with(|| Sum::new(first.segment, start));
-            sum.add(&columns, begins..begins + many);
+            self.have_sum(first.segment, start).add(&columns, begins..begins + many);
             rest = &rest[many..];
         }
+    }
+
+    /// Whether all of a stretch belongs to one sum.
+    pub(crate) fn holds(&self, stretch: &Stretch) -> bool {
+        let [first, last] = stretch.reported;
+        self.period(first).contains(&last)
+    }
+
+    /// Adds a stretch that belongs to one sum.
+    pub(crate) fn add_stretch(&mut self, stretch: &Stretch) {
+        let start = self.period(stretch.reported[0]).start;
+        self.have_sum(stretch.segment, start).merge(&stretch.sum);
+    }
+
+    /// The time that a moment belongs to.
+    fn period(&self, moment: i64) -> Range<i64> {
+        let number = moment.div_euclid(self.every);
+        number.saturating_mul(self.every)..number.saturating_add(1).saturating_mul(self.every)
+    }
+
+    /// The sum of a segment and a time, which is made if there is none.
+    fn have_sum(&mut self, segment: u32, start: i64) -> &mut Sum {
+        self.groups.entry((segment, start)).or_insert_with(|| Sum::new(segment, start))
     }
 
     /// What they are together, in order of segment and time.
@@ -147,6 +170,75 @@ impl Sum {
         }
     }
 
+    /// Adds what other intervals are together.
+    fn merge(&mut self, other: &Sum) {
+        for (sum, more) in self.packets_mut().into_iter().zip(other.clone().packets_mut()) {
+            *sum = sum.saturating_add(*more);
+        }
+        let (sums, more) = (&mut self.sums, &other.sums);
+        sums.least = sums.least.into_iter().chain(more.least).min();
+        sums.greatest = sums.greatest.into_iter().chain(more.greatest).max();
+        sums.worst_p99 = sums.worst_p99.into_iter().chain(more.worst_p99).max();
+        self.weighted += other.weighted;
+        for (error, more) in self.squares_mut().into_iter().zip(other.clone().squares_mut()) {
+            *error = error.zip(*more).map(|(error, more)| error + more);
+        }
+    }
+
+    /// Whether it can be of so many intervals.
+    pub(crate) fn is_of(&self, intervals: u64) -> bool {
+        let sums = &self.sums;
+        let some = [sums.void, sums.lost_unknown, sums.unknown, sums.doubted];
+        sums.intervals == intervals && some.into_iter().all(|some| some <= intervals)
+    }
+
+    /// What is counted, in the order in which it is written.
+    fn packets_mut(&mut self) -> [&mut u64; 9] {
+        let sums = &mut self.sums;
+        [
+            &mut sums.intervals,
+            &mut sums.void,
+            &mut sums.sent,
+            &mut sums.received,
+            &mut sums.lost,
+            &mut sums.lost_unknown,
+            &mut sums.surplus,
+            &mut sums.unknown,
+            &mut sums.doubted,
+        ]
+    }
+
+    /// What is the least or the greatest of all, in the order in which it is written.
+    fn extremes_mut(&mut self) -> [&mut Option<i64>; 3] {
+        [&mut self.sums.least, &mut self.sums.greatest, &mut self.sums.worst_p99]
+    }
+
+    /// Squares that are summed, in the order in which they are written.
+    fn squares_mut(&mut self) -> [&mut Option<f64>; 6] {
+        let ([low, high], [[lost_low, lost_high], [surplus_low, surplus_high]]) =
+            (&mut self.errors, &mut self.counts);
+        [low, high, lost_low, lost_high, surplus_low, surplus_high]
+    }
+
+    /// What [`Sum`]'s words say, if they are such; segment and time are not among them.
+    pub(crate) fn of_words(words: &str) -> Option<Sum> {
+        let mut words = words.split(' ');
+        let mut sum = Sum::new(0, 0);
+        for packets in sum.packets_mut() {
+            *packets = words.next()?.parse().ok()?;
+        }
+        for extreme in sum.extremes_mut() {
+            *extreme = or_none(words.next()?)?;
+        }
+        sum.weighted = words.next()?.parse().ok()?;
+        for square in sum.squares_mut() {
+            *square = or_none(words.next()?)?;
+        }
+        let is_number = sum.weighted.is_finite()
+            && sum.squares_mut().into_iter().flatten().all(|square| square.is_finite() && *square >= 0.0);
+        (is_number && words.next().is_none()).then_some(sum)
+    }
+
     fn finish(self) -> Sums {
         let received = self.sums.received as f64;
         let is_known = self.sums.unknown == 0 && received > 0.0;
@@ -162,6 +254,48 @@ impl Sum {
             });
         Sums { mean, range, lost_range, surplus_range, ..self.sums }
     }
+}
+
+impl fmt::Display for Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut sum = self.clone();
+        for packets in sum.packets_mut() {
+            write!(f, "{packets} ")?;
+        }
+        for extreme in sum.extremes_mut() {
+            write_or_none(f, *extreme)?;
+            f.write_str(" ")?;
+        }
+        write!(f, "{:e}", self.weighted)?;
+        for square in sum.squares_mut() {
+            f.write_str(" ")?;
+            write_or_none(f, square.map(|square| format!("{square:e}")))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a value as a word.
+fn write_or_none<T: fmt::Display>(f: &mut fmt::Formatter<'_>, value: Option<T>) -> fmt::Result {
+    match value {
+        Some(value) => write!(f, "{value}"),
+        None => f.write_str(NONE),
+    }
+}
+
+/// Reads a value that may be none; none if it is no value.
+fn or_none<T: FromStr>(word: &str) -> Option<Option<T>> {
+    if word == NONE { Some(None) } else { word.parse().ok().map(Some) }
+}
+
+/// The word for no value.
+const NONE: &str = "-";
+
+/// What rows of a table are together, whatever their segments and times.
+pub(crate) fn summed(table: &Table, places: Range<usize>) -> Sum {
+    let mut sum = Sum::new(0, 0);
+    sum.add(&Columns::of(table), places);
+    sum
 }
 
 /// A count as a number of packets.

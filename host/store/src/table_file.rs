@@ -9,13 +9,15 @@
 //! | each number, under its key | 64 bits, signed, or null |
 //!
 //! Where control frames are signed, its metadata says under [`PASSED`] how far each segment has come up to its recording's end, a line for each segment: its
-//! number, and its [`Passed`] in words; under [`LEFT_OUT`], how many of the recording's frames were left out, by the five kinds of [`LeftOut`].
+//! number, and its [`Passed`] in words; under [`LEFT_OUT`], how many of the recording's frames were left out, by the five kinds of [`LeftOut`]; under
+//! [`STRETCHES`], what its intervals are together.
 //!
 //! Rows are in order of segment, then of time. A row group holds at most [`GROUP`] rows, and those of one segment where that has enough: who
 //! asks for one segment unpacks little else. Pages are compressed by Zstandard.
 
 use crate::continuity::{Place, Reported};
 use crate::footer;
+use crate::stretch::{STRETCHES, Stretch};
 use crate::table::{Column, Filter, LeftOut, Row, Table};
 use bytes::Bytes;
 use deltaline_collect::collector::Passed;
@@ -96,7 +98,11 @@ fn write_in_groups(
     let lines = passed.iter().map(|(segment, passed)| format!("{segment} {passed}\n")).collect::<String>();
     let passed = (!lines.is_empty()).then(|| KeyValue::new(PASSED.to_string(), lines));
     let left_out = (!left_out.is_none()).then(|| KeyValue::new(LEFT_OUT.to_string(), words_of(left_out)));
-    let said: Vec<KeyValue> = passed.into_iter().chain(left_out).collect();
+    let lines =
+        |stretches: Vec<Stretch>| stretches.iter().map(|each| format!("{each}\n")).collect::<String>();
+    let stretches =
+        Stretch::of(&table).map(|stretches| KeyValue::new(STRETCHES.to_string(), lines(stretches)));
+    let said: Vec<KeyValue> = passed.into_iter().chain(left_out).chain(stretches).collect();
     properties = properties.set_key_value_metadata(Some(said).filter(|said| !said.is_empty()));
     let schema = Arc::new(schema(&names)?);
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
@@ -315,6 +321,21 @@ impl TableFile {
         };
         let all = self.said(PASSED).unwrap_or_default().lines().map(of_line).collect::<Option<_>>();
         all.ok_or_else(|| ParquetError::General("what its segments have come to cannot be read".into()))
+    }
+
+    /// The stretches of all its intervals, in order of segment and number; none where it does not say them.
+    ///
+    /// # Errors
+    ///
+    /// It says something else there, or some that are not those of so many rows.
+    pub(crate) fn stretches(&self) -> Result<Option<Vec<Stretch>>, ParquetError> {
+        let Some(lines) = self.said(STRETCHES) else { return Ok(None) };
+        let wrong = || ParquetError::General("what its intervals are together cannot be read".into());
+        let stretches: Vec<Stretch> =
+            lines.lines().map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
+        let intervals = stretches.iter().map(Stretch::len).fold(0, u64::saturating_add);
+        let rows = self.groups().iter().map(|group| group.num_rows().cast_unsigned());
+        if intervals == rows.fold(0, u64::saturating_add) { Ok(Some(stretches)) } else { Err(wrong()) }
     }
 
     fn groups(&self) -> &[RowGroupMetaData] {

@@ -13,7 +13,7 @@ use deltaline_model::sketch::cell::Cell;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
 use deltaline_model::wire::frame::{Frame, MAX_FRAME_BYTES, Role, encode};
 use deltaline_store::table_file::{self, TableFile};
-use deltaline_store::{Column, Filter, Folder, LeftOut, Row, StoreError, Table};
+use deltaline_store::{Column, Filter, Folder, LeftOut, Row, StoreError, Summing, Table};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -313,6 +313,48 @@ fn recordings_of_the_same_time_that_differ_are_named() {
             Folder::open(folder.path()).unwrap().each(&Filter::default(), Collector::default, |_| ());
         let named = [(0, ["north".to_string(), "south".to_string()])];
         assert_eq!(doubles.at_once, if is_named { named.to_vec() } else { vec![] }, "{}", other.len());
+    }
+}
+
+/// Sums of closed recordings and of those that are open, by the second and all together, with frames that are sent again in what is open, or not.
+#[test]
+fn sums_are_those_of_intervals_whatever_is_open() {
+    let frames = frames(200);
+    let again: Vec<_> =
+        frames[40..60].iter().map(|(time, frame)| (time + 300 * SECOND, frame.clone())).collect();
+    let parts = [&frames[..90], &frames[90..210], &frames[210..390], &frames[390..], &again];
+    for parts in [&parts[..4], &parts[..]] {
+        let folder = TempDir::new().unwrap();
+        for (number, part) in parts.iter().enumerate() {
+            fs::write(name(folder.path(), number), recording(part)).unwrap();
+        }
+        for closes in [None, Some(false), Some(true)] {
+            let mut opened = Folder::open(folder.path()).unwrap();
+            if let Some(all) = closes {
+                let work = opened.close(all, Collector::default).unwrap();
+                assert_eq!(work.open.is_empty(), all, "{work:?}");
+            }
+            let second = |second: u64| ((BEGINNING + second * SECOND) / 1000) as i64;
+            for reported in [None, Some(second(0)..second(1000)), Some(second(60)..second(190))] {
+                let filter = Filter { reported, ..Filter::default() };
+                for every in [1_000_000, i64::MAX] {
+                    let mut summing = Summing::new(every);
+                    let noticed =
+                        opened.each(&filter, Collector::default, |table| summing.add(&table.unwrap()));
+                    let failed = |error| panic!("{error}");
+                    let (sums, of_sums) = opened.sums(&filter, every, Collector::default, failed);
+                    assert_eq!(of_sums, noticed);
+                    let expected = summing.finish();
+                    assert_eq!(sums.len(), expected.len());
+                    for (sums, expected) in sums.iter().zip(&expected) {
+                        assert_eq!((sums.start, sums.intervals), (expected.start, expected.intervals));
+                        assert_eq!((sums.sent, sums.lost), (expected.sent, expected.lost));
+                        let apart = sums.mean.unwrap_or(0.0) - expected.mean.unwrap_or(0.0);
+                        assert!(apart.abs() < 1e-6 && sums.mean.is_some() == expected.mean.is_some());
+                    }
+                }
+            }
+        }
     }
 }
 
