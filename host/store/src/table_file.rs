@@ -10,7 +10,7 @@
 //!
 //! Where control frames are signed, its metadata says under [`PASSED`] how far each segment has come up to its recording's end, a line for each segment: its
 //! number, and its [`Passed`] in words; under [`LEFT_OUT`], how many of the recording's frames were left out, by the five kinds of [`LeftOut`]; under
-//! [`STRETCHES`], what its intervals are together.
+//! `deltaline.stretches`, what its intervals are together, a line for each run of numbers within an hour.
 //!
 //! Rows are in order of segment, then of time. A row group holds at most [`GROUP`] rows, and those of one segment where that has enough: who
 //! asks for one segment unpacks little else. Pages are compressed by Zstandard.
