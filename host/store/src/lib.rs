@@ -20,6 +20,7 @@
 //! are signed, the file says how far each segment had come, and the next reading goes on from there: what is older is a replay. A recording none of whose
 //! frames is signed by the key stays as it is, and so does one that is damaged, of which what lies in front of the damage counts. [`Folder`] closes recordings and reads intervals,
 //! [`Table`] is what they are in memory, [`table_file`] is how they are written; their cells are in recordings alone ([`Folder::each_with_cells`]).
+//! A file of numbers also says what its intervals are together, so that [`Folder::sums`] of hours need not read each of them.
 //!
 //! # Test plan
 //!

@@ -8,7 +8,8 @@
 //! # Test plan
 //!
 //! Sums, and what is noticed, are those of rows, over folders whose numbers are missing, come late, come again, or start over, in files one behind the other, of one recorder and of
-//! two, in random times, by hours, by minutes and by odd times, of any segment, signed or not; of a regular folder no file is read, and in front of edges one. `tests/folder.rs`: recordings that are open.
+//! two, in random times, by hours, by minutes and by odd times, of any segment, signed or not; of a regular folder no file is read, and of a time that is asked for those
+//! outside of it; numbers that rise by half of all and more. `tests/folder.rs`: recordings that are open.
 
 use crate::continuity::Reported;
 use crate::stretch::Stretch;
@@ -70,7 +71,10 @@ impl<'a> Shortcut<'a> {
     /// None if a segment's numbers do not rise to this one.
     fn rises_to(&mut self, interval: &Reported) -> Option<()> {
         let before = self.greatest.insert(interval.segment, interval.interval);
-        before.is_none_or(|before| before < interval.interval).then_some(())
+        // One that is farther ahead may as well come late, from before numbers started over.
+        let rises =
+            |before: u32| interval.interval.checked_sub(before).is_some_and(|by| by > 0 && by < 1 << 31);
+        before.is_none_or(rises).then_some(())
     }
 }
 
@@ -191,6 +195,28 @@ mod tests {
             assert_eq!(noticed, of_rows_noticed);
             assert_eq!(noticed.missing.is_empty(), filter.authenticated, "{filter:?}");
         }
+    }
+
+    /// Behind numbers that rise too far, those that are the last before numbers start over come late.
+    #[test]
+    fn numbers_far_ahead_are_read() {
+        for (next, is_open) in
+            [(10, false), (11, true), (10 + (1 << 31), false), (9 + (1 << 31), true), (u32::MAX, false)]
+        {
+            let reported = [10, next].map(|interval| Reported { segment: 1, reported: 0, interval });
+            assert_eq!(Shortcut::default().open(reported).is_some(), is_open, "{next}");
+        }
+        let (mut first, mut last) = (Table::with_columns(COLUMNS), Table::with_columns(COLUMNS));
+        (5..10).for_each(|number| add(&mut first, 1, number, BEGINNING + i64::from(number) * MINUTE, false));
+        (0..4).for_each(|number| {
+            add(&mut last, 1, u32::MAX - 3 + number, BEGINNING + HOUR + i64::from(number), false)
+        });
+        let place = TempDir::new().unwrap();
+        let folder = folder(place.path(), vec![(name("north", 0), first), (name("north", 1), last)]);
+        let (sums, noticed) = of_any_way(&folder, &Filter::default(), HOUR);
+        let (of_rows, of_rows_noticed) = of_rows(&folder, &Filter::default(), HOUR);
+        assert!(are_equal(&sums, &of_rows));
+        assert_eq!(noticed, of_rows_noticed);
     }
 
     /// What a recorder makes of the next minute.
