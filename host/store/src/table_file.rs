@@ -490,6 +490,18 @@ mod tests {
         }
     }
 
+    /// A line of a stretch that is sound by itself, and has an interval more than the file has rows.
+    #[test]
+    fn stretches_are_of_as_many_intervals_as_there_are_rows() {
+        let file = in_groups(&table(None, 1), GROUP).to_vec();
+        let (line, longer) = (&b"1 2 2 3 3 0 1 0 4 "[..], &b"1 2 3 3 3 0 2 0 4 "[..]);
+        let at = file.windows(line.len()).position(|window| window == line).unwrap();
+        let wrong = [&file[..at], longer, &file[at + line.len()..]].concat();
+        let stretches = |file: Vec<u8>| TableFile::open(file.into()).unwrap().stretches();
+        assert_eq!(stretches(file).unwrap().unwrap().len(), 1);
+        assert!(stretches(wrong).unwrap_err().to_string().contains("together cannot be read"));
+    }
+
     /// A reason that is longer than any is cut where it is written, between two characters; a file that has one all the same is refused.
     #[test]
     fn long_reasons_are_cut_or_refused() {
