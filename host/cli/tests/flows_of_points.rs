@@ -8,7 +8,7 @@
 //! * Deviations hold, against exact matching of all packets, whether jitter chose them or packets did, and come with the greatest first; where flows share cells
 //!   there are none, and the reason.
 //! * The worst come first; how many were asked for and how many have no mean is said; text and JSON agree.
-//! * Files that name no flows, designs without them, too many flows for so few that are shown: refused with the remedy.
+//! * Files that name no flows, or flows of which there can be no packet, designs without them, too many flows for so few that are shown: refused with the remedy.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Folder, RECEIVER, Run, SENDER, run};
@@ -296,11 +296,23 @@ fn what_names_no_flow_is_refused() {
     at(&file("port.json", &format!("[{}]", flow("10.1.0.1", "70000")))).failed(3, &["port.json"]);
     let lame = flow("10.1.0.1", "1").replace("\"destination_port\":1,", "");
     at(&file("lame.json", &format!("[{lame}]"))).failed(3, &["flow 0", "one of its two ports"]);
+    let ping = flow("10.1.0.1", "8").replace(":17}", ":1}");
+    at(&file("ping.json", &format!("[{ping}]"))).failed(3, &["flow 0", "protocol 1 have no ports"]);
+    let text = read(&folder.path("text.json"), &["--design", &design, "--json"]);
+    assert_eq!(lines(&text)[0]["file"], json!(folder.path("text.json")));
     let many: Vec<String> = (0..2001).map(|port| flow("10.1.0.1", &port.to_string())).collect();
     let many = file("many.json", &format!("[{}]", many.join(",")));
     at(&many).failed(10, &["2001 flows", "at most 2000"]);
     let ports = at(&file("ports.json", &format!("[{}]", flow("10.1.0.1", "null"))));
     ports.told(run(&["read", &frames]).code, &["ports.json: 1 flows", "have none"]);
+    // Hosts of IPv4, as programs of IPv6 name them: their packets have other addresses.
+    let mapped = flow("::ffff:10.1.0.1", "1").replace("10.2.0.1", "::ffff:10.2.0.1");
+    let mapped = at(&file("mapped.json", &format!("[{mapped}]")));
+    mapped.told(run(&["read", &frames]).code, &["mapped.json: 1 flows", "::ffff:192.0.2.1"]);
+    // A byte order mark in front says nothing.
+    let marked = fs::read_to_string(&flows).unwrap();
+    let marked = at(&file("marked.json", &format!("\u{feff}{marked}")));
+    assert_eq!(marked.output, at(&flows).output);
     // One who is not there has no packets.
     let absent = file("absent.json", &format!("[{}]", flow("192.0.2.1", "9")));
     let wide = self::design(&folder, 1024, 5);

@@ -100,26 +100,35 @@ fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
         let message = "--flows: which cells are a flow's, the design says; give --design FILE";
         return Err(Failure::new(Exit::Usage, message));
     };
-    let bad = |reason: String| Failure::new(Exit::Input, format!("{at}: {reason}"));
+    let bad = |reason: String| Failure::new(Exit::Input, format!("{at}: {reason}")).of_file(&at);
     let text =
         std::fs::read(path).map_err(|error| bad(format!("cannot be read: {error}; check the name")))?;
+    // Editors of some systems begin every text with a byte order mark.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
     let form = "give an array of flows with source, destination, source_port, destination_port and protocol, as `deltaline flows top --json` \
                 writes it without --fields";
-    let flows: Vec<Named> = serde_json::from_slice(&text)
-        .map_err(|error| bad(format!("is no list of flows: {error}; {form}")))?;
-    let (mut keys, mut without_ports) = (vec![], 0);
+    let flows: Vec<Named> =
+        serde_json::from_slice(text).map_err(|error| bad(format!("is no list of flows: {error}; {form}")))?;
+    let (mut keys, mut without_ports, mut mapped) = (vec![], 0, 0);
     for (place, flow) in flows.iter().enumerate() {
         let Named { source, destination, .. } = flow;
         if flow.source_port.is_some() != flow.destination_port.is_some() {
             return Err(bad(format!("flow {place}: has one of its two ports; {form}")));
+        }
+        let has_ports = PROTOCOLS_WITH_PORTS.contains(&flow.protocol);
+        if flow.source_port.is_some() && !has_ports {
+            return Err(bad(format!(
+                "flow {place}: packets of protocol {} have no ports, so no packet is of this flow; leave its ports out",
+                flow.protocol
+            )));
         }
         let key = flow.key().ok_or_else(|| {
             bad(format!(
                 "flow {place}: {source} and {destination} are addresses of different versions of IP; {form}"
             ))
         })?;
-        without_ports +=
-            usize::from(PROTOCOLS_WITH_PORTS.contains(&flow.protocol) && flow.source_port.is_none());
+        without_ports += usize::from(has_ports && flow.source_port.is_none());
+        mapped += usize::from([source, destination].iter().any(|address| is_mapped(**address)));
         keys.push(key);
         keys.extend(flow.joined.then(|| key.swapped()));
     }
@@ -140,7 +149,18 @@ fn asked(path: &Path, design: Option<&str>) -> Result<Asked, Failure> {
             "{at}: {without_ports} flows are of protocols with ports, and have none: only their fragments without are read; name ports to read the rest"
         ));
     }
+    if mapped > 0 {
+        report::say(&format!(
+            "{at}: {mapped} flows have addresses such as ::ffff:192.0.2.1, by which programs of IPv6 name hosts of IPv4: packets of IPv4 are not read under these; \
+             give 192.0.2.1 for them"
+        ));
+    }
     Ok(asked)
+}
+
+/// Whether it is an address of IPv4 in the form of IPv6 (RFC 4291, section 2.5.5.2), which packets do not have.
+fn is_mapped(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.to_ipv4_mapped().is_some())
 }
 
 /// What an interval says of the flows that are shown.
