@@ -20,13 +20,13 @@ use deltaline_traffic::delay::Delay;
 use deltaline_traffic::random::{Random, Seed};
 
 /// m of the paper's example.
-const WIDTH: usize = 20;
+pub(crate) const WIDTH: usize = 20;
 /// Bits that hold the sum of a counter: times of 30 bits, some hundred of them.
 const BITS: f64 = 40.0;
 /// The interval in nanoseconds.
 const INTERVAL: u64 = 1_000_000_000;
 /// The paper's packets for whom its example of 1 MB has 455,334 counters: those of its trace ICSI.
-const PAPERS_COUNTERS: f64 = 455_334.0 / 46.9e6;
+pub(crate) const PAPERS_COUNTERS: f64 = 455_334.0 / 46.9e6;
 const REQUIREMENTS: [(f64, f64); 3] = [(0.90, 0.10), (0.95, 0.05), (0.99, 0.01)];
 const SIZES: [f64; 7] = [1.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0, f64::INFINITY];
 const REPETITIONS: [usize; 4] = [1, 10, 100, 1000];

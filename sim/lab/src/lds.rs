@@ -10,6 +10,8 @@
 //! At a reduced scale, counters reduced alike: more counters and larger flows have smaller errors; claims that do not depend on
 //! scale. The sketch itself is compared with the paper's definition in `deltaline_model::sketch::lds`.
 
+mod rivals;
+
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
 use crate::flows::{Flow, MORE_PACKETS, population};
 use crate::{LabError, Progress, Report, Scale};
@@ -27,6 +29,8 @@ pub(crate) const SEVERAL: [u8; ROWS] = [7, 3, 1, 0];
 /// Flows of which ours must be nearer.
 const HEAVIEST: f64 = 1000.0;
 
+/// Flows of more packets are the large ones of figure 9.
+const LARGE: f64 = 1000.0;
 /// Sizes of flows, the paper's bins.
 const BINS: [(f64, f64); 6] = [
     (1.0, 10.0),
@@ -127,6 +131,16 @@ fn quantile(values: impl Iterator<Item = Option<f64>>, share: f64) -> Option<f64
     values.get((share * values.len() as f64) as usize).copied().filter(|value| value.is_finite())
 }
 
+/// The share of all that have an error of at most this.
+fn within(errors: impl Iterator<Item = Option<f64>>, most: f64) -> f64 {
+    let (mut all, mut below) = (0.0, 0.0);
+    errors.for_each(|error| {
+        all += 1.0;
+        below += f64::from(u8::from(error.is_some_and(|error| error <= most)));
+    });
+    below / f64::max(all, 1.0)
+}
+
 fn series(name: String, colour: usize, style: Style, points: Vec<Point>) -> Series {
     Series { name, colour, style, points }
 }
@@ -165,7 +179,7 @@ impl Runs<'_> {
         self.scale.runs.div_ceil(5) as u64
     }
 
-    fn average(&self, x: f64, runs: &[Vec<Outcome>], value: impl Fn(&[Outcome]) -> Option<f64>) -> Point {
+    fn average<T>(&self, x: f64, runs: &[Vec<T>], value: impl Fn(&[T]) -> Option<f64>) -> Point {
         Point::average(x, runs.iter().map(|run| value(run)))
     }
 }
@@ -177,7 +191,7 @@ fn plain_path(seed: Seed) -> Path<'static> {
 
 pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabError> {
     let runs = Runs { scale, progress, seed: Seed::new(scale.seed).with(12) };
-    progress.expect(runs.count() * (3 + 3 * LOSSES.len() as u64 + 2 * 4 + 2));
+    progress.expect(runs.count() * (3 + 1 + 3 * LOSSES.len() as u64 + 2 * 4 + 2));
     let (mut figures, mut claims) = (vec![], vec![]);
     by_counters(&runs, &mut figures, &mut claims)?;
     under_loss(&runs, &mut figures, &mut claims)?;
@@ -188,7 +202,8 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
         text: format!(
             "Figures 9 to 12 of Sanjuàs-Cuxart et al., *Sketching the Delay* (IMC 2011), {} runs. {:.0} packets in flows of Pareto sizes matched \
              to the paper's trace, which is not public: its delays have two modes, and so have ours, 150 and 500 µs, but how far flows \
-             differ is our choice (`sim/lab/src/flows.rs`). Counters are the paper's for 146,000 flows. Errors are |true - estimated| / true of a \
+             differ is our choice (`sim/lab/src/flows.rs`). What a flow's packets wait has nothing to do with what others' wait, as that paper says of its trace; where packets wait in one \
+             queue, multiflow and RLI are shown below (rli8). Counters are the paper's for 146,000 flows. Errors are |true - estimated| / true of a \
              flow's mean; a flow without an answer counts as the worst.",
             runs.count(),
             scale.packets as f64 * MORE_PACKETS
@@ -201,20 +216,16 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
 /// Figures 9 and 10: errors by size, 7,000 to 700,000 counters, no loss.
 fn by_counters(runs: &Runs, figures: &mut Vec<Figure>, claims: &mut Vec<Claim>) -> Result<(), LabError> {
     let (mut shares, mut medians) = (vec![], vec![]);
+    let mut of_large = None;
     for (colour, papers) in [7e3, 70e3, 700e3].into_iter().enumerate() {
         let outcomes = runs.each(1 + colour as u64, |flows, seed| {
             let parameters = LdsParameters::plain(ROWS, counters(papers, flows.len()), 1);
             measure(&parameters, flows, plain_path(seed))
         })?;
-        for (least, style) in [(1000.0, Style::Line), (100.0, Style::Dashed), (0.0, Style::Dashed)] {
+        for (least, style) in [(LARGE, Style::Line), (100.0, Style::Dashed), (0.0, Style::Dashed)] {
             let below = |error: f64| {
                 runs.average(error, &outcomes, |run| {
-                    let (mut all, mut below) = (0.0, 0.0);
-                    run.iter().filter(|flow| flow.size > least).for_each(|flow| {
-                        all += 1.0;
-                        below += f64::from(u8::from(flow.paper.is_some_and(|found| found <= error)));
-                    });
-                    Some(below / f64::max(all, 1.0))
+                    Some(within(run.iter().filter(|flow| flow.size > least).map(|flow| flow.paper), error))
                 })
             };
             let name = format!("{papers:.0} counters, more than {least:.0} packets");
@@ -258,6 +269,10 @@ fn by_counters(runs: &Runs, figures: &mut Vec<Figure>, claims: &mut Vec<Claim>) 
                 Style::Dashed,
                 binned(0.5, |flow| Some(flow.overall)),
             ));
+            let large = |run: &Vec<Outcome>| {
+                quantile(run.iter().filter(|flow| flow.size > LARGE).map(|flow| flow.paper), 0.5)
+            };
+            of_large = outcomes.iter().map(large).collect::<Option<Vec<f64>>>();
         }
         medians.push(series(format!("{papers:.0}, median"), colour, Style::Line, median));
         medians.push(series(
@@ -267,6 +282,7 @@ fn by_counters(runs: &Runs, figures: &mut Vec<Figure>, claims: &mut Vec<Claim>) 
             binned(0.95, |flow| flow.paper),
         ));
     }
+    rivals::add(runs, of_large.unwrap_or_default(), [&mut shares, &mut medians], claims)?;
     let error = Axis::logarithmic("relative error of the mean");
     figures.push(Figure {
         name: "lds9",

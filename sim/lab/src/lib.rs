@@ -15,7 +15,7 @@
 //! | [`Experiment::Tails`] | 10 | the intervals under heavy tails, with few rows and behind a full queue |
 //! | [`Experiment::Colate`] | colate4 to colate12 | delays of flows by COLATE, as promised and as found |
 //! | [`Experiment::Lds`] | lds9 to lds13 | delays of flows by the LDS, its paper's figures 9 to 12, and by ours |
-//! | [`Experiment::Rli`] | rli5 to rli9 | delays of flows by reference packets, and other ways beside them |
+//! | [`Experiment::Rli`] | rli5 to rli10 | delays of flows by reference packets, and other ways beside them |
 //! | [`Experiment::Reconciliation`] | 11 | RDA and identity tables against LDA and FineComb, the RDA paper's figures 6 to 8 |
 //! | [`Experiment::TwoHosts`] | 12 | two hosts' recordings, by an exchange between them: the RDA paper's figures 10 to 15 |
 //! | [`Experiment::DamagedRows`] | 13 | rows whose damage an identity table names, against rows alone |
@@ -102,7 +102,7 @@ pub enum Experiment {
     Lds,
     /// Figures colate4 to colate12.
     Colate,
-    /// Figures rli5 to rli9.
+    /// Figures rli5 to rli10.
     Rli,
     /// Figures 13a to 13c.
     DamagedRows,
@@ -213,7 +213,7 @@ impl Experiment {
             Experiment::TwoHosts => two_hosts::run(recording, progress),
             Experiment::Lds => lds::run(scale, progress),
             Experiment::Colate => colate::run(scale, progress),
-            Experiment::Rli => Ok(rli::run(scale, progress)),
+            Experiment::Rli => rli::run(scale, progress),
             Experiment::DamagedRows => damaged_rows::run(scale, progress),
             Experiment::Deployment => deployment::run(scale, None, progress),
             Experiment::Slices => slices::run(scale, progress),

@@ -1,5 +1,5 @@
 //! RLI: delays of flows from reference packets, beside other ways to know them, as in figures 5 to 7 of Lee, Duffield, Kompella,
-//! *Not all microseconds are equal* (SIGCOMM 2010), and what COLATE's paper (figure 11, table 3) and LDS's (figure 9) say of it.
+//! *Not all microseconds are equal* (SIGCOMM 2010), and what COLATE's paper says of it ([`colates`]).
 //!
 //! Packets of sessions ([`deltaline_traffic::source::Sessions`]), each a flow, pass a queue with random early detection as that paper has
 //! it. What the link carries is the same in all cases, and how fast it is drained decides the utilisation. Reference packets of 64 bytes
@@ -20,14 +20,16 @@
 //! At a reduced scale: more reference packets have smaller errors; the linear method is nearer than the one-sided; on two queues RLI is worse than
 //! on one; numbers of packets between reference packets within their ends. The methods have their own tests.
 
+mod colates;
+
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
-use crate::{Progress, Report, Scale};
+use crate::{LabError, Progress, Report, Scale};
 use deltaline_estimate::interpolation::{Counters, Interpolator, Method};
 use deltaline_model::reference::{Injector, Spacing};
 use deltaline_traffic::loss::Losses;
 use deltaline_traffic::queue::{Queue, RLI_CAPACITY, Red};
-use deltaline_traffic::random::Seed;
-use deltaline_traffic::source::{Sent, Sessions};
+use deltaline_traffic::random::{Random, Seed};
+use deltaline_traffic::source::{MEAN_BYTES, Sent, Sessions};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -41,8 +43,6 @@ const UTILISATIONS: [f64; 3] = [0.22, 0.55, 0.88];
 const REFERENCE_BYTES: u32 = 64;
 /// Of all packets, the first tenth is not counted.
 const WARM_UP: usize = 10;
-/// COLATE's paper: a higher rate of reference packets.
-const FREQUENT: Spacing = Spacing::Adaptive(2, 10);
 /// Shares that trajectory sampling and multiflow sample.
 const SAMPLES: [f64; 2] = [0.01, 0.1];
 /// Errors at which distributions are shown.
@@ -78,12 +78,35 @@ pub(crate) struct Passed {
     lost: u64,
 }
 
+/// Whose queue it is, with random early detection.
+#[derive(Clone, Copy)]
+pub(crate) enum Router {
+    /// RLI's paper's, of 10,000 packets.
+    Rli,
+    /// COLATE's paper's, of half a second.
+    Colate,
+}
+
+impl Router {
+    /// Drained at so many bytes a second.
+    fn queue(self, drain: f64, random: Random) -> Queue {
+        match self {
+            Router::Rli => Queue::red(RLI_CAPACITY, drain, Red::RLI, random),
+            Router::Colate => {
+                let capacity = (0.5 * drain / MEAN_BYTES) as usize;
+                Queue::red(capacity, drain, Red::colate(capacity), random)
+            }
+        }
+    }
+}
+
 /// How packets are sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Sending {
     pub(crate) packets: usize,
     pub(crate) utilisation: f64,
     pub(crate) spacing: Spacing,
+    pub(crate) router: Router,
     /// Queues, which flows take turns on.
     pub(crate) paths: u64,
     /// Share of the packets that is lost behind the queues, reference packets among them.
@@ -95,14 +118,13 @@ pub(crate) type Passage = (u64, u64, Option<u32>);
 
 /// Sends packets through as many queues as there are, by flow, and tells of each.
 pub(crate) fn send(sending: &Sending, seed: Seed, tell: &mut dyn FnMut(Passage)) -> Passed {
-    let Sending { packets, utilisation, spacing, paths, loss } = *sending;
+    let Sending { packets, utilisation, spacing, router, paths, loss } = *sending;
     let mut sessions = Sessions::new(RATE, SESSION_SHARE, seed.with(0).random());
     let drain = RATE / utilisation;
     // Of two queues one is slower: what is sent is the same.
     let slower = |path: u64| drain / paths as f64 * if path == 0 { 1.0 } else { 0.97 };
-    let mut queues: Vec<Queue> = (0..paths)
-        .map(|path| Queue::red(RLI_CAPACITY, slower(path), Red::RLI, seed.with(1 + path).random()))
-        .collect();
+    let mut queues: Vec<Queue> =
+        (0..paths).map(|path| router.queue(slower(path), seed.with(1 + path).random())).collect();
     let mut random = seed.with(99).random();
     let mut losses = Losses::uniform(loss, seed.with(98).random());
     let mut arriving = |delay: Option<u32>| delay.filter(|_| losses.next() != Some(true));
@@ -203,25 +225,30 @@ impl Passed {
 
     /// The means by first and last packets, of flows that a hash samples with this probability.
     pub(crate) fn means_of_sampled_flows(&self, share: f64) -> HashMap<u64, f64> {
-        let sampled = || self.flows.iter().filter(|(number, _)| is_sampled(**number, share));
-        let mut samples: Vec<(u64, f64)> = sampled().flat_map(|(_, flow)| [flow.first, flow.last]).collect();
-        samples.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        let mut sums = vec![0.0];
-        for (_, delay) in &samples {
-            sums.push(sums[sums.len() - 1] + delay);
-        }
-        let mean = |(number, flow): (&u64, &Flow)| {
-            let from = samples.partition_point(|(time, _)| *time < flow.first.0);
-            let to = samples.partition_point(|(time, _)| *time <= flow.last.0);
-            (*number, (sums[to] - sums[from]) / (to - from) as f64)
-        };
-        sampled().map(mean).collect()
+        let ends = |(number, flow): (&u64, &Flow)| (*number, [flow.first, flow.last]);
+        multiflow(self.flows.iter().filter(|(number, _)| is_sampled(**number, share)).map(ends).collect())
     }
 
     /// Packets from one reference packet to the next.
     fn apart(&self) -> f64 {
         self.packets as f64 / self.references.max(1) as f64
     }
+}
+
+/// Multiflow: the mean of each flow, from times and delays of its first and last packets and of those of the others within its life.
+pub(crate) fn multiflow(flows: Vec<(u64, [(u64, f64); 2])>) -> HashMap<u64, f64> {
+    let mut samples: Vec<(u64, f64)> = flows.iter().flat_map(|(_, ends)| *ends).collect();
+    samples.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let mut sums = vec![0.0];
+    for (_, delay) in &samples {
+        sums.push(sums[sums.len() - 1] + delay);
+    }
+    let mean = |(number, [first, last]): (u64, [(u64, f64); 2])| {
+        let from = samples.partition_point(|(time, _)| *time < first.0);
+        let to = samples.partition_point(|(time, _)| *time <= last.0);
+        (number, (sums[to] - sums[from]) / (to - from) as f64)
+    };
+    flows.into_iter().map(mean).collect()
 }
 
 /// Whether a hash samples a session, with this probability. Sessions are numbered as they come; their hash is one of the multiplicative kind.
@@ -263,14 +290,15 @@ fn figure(name: &'static str, title: &'static str, series: Vec<Series>) -> Figur
     Figure { name, title, x, y, series }
 }
 
-pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Report {
+pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabError> {
     // One trace in the paper: a fifth of other experiments' runs.
     let runs = scale.runs.div_ceil(5) as u64;
     let seed = Seed::new(scale.seed).with(19);
-    progress.expect(runs * (UTILISATIONS.len() as u64 + 2));
+    progress.expect(runs * (UTILISATIONS.len() as u64 + 1) + colates::steps(runs));
     let each = |utilisation: f64, spacing: Spacing, paths: u64| -> Vec<Passed> {
         let one = |run| {
-            let sending = Sending { packets: scale.packets, utilisation, spacing, paths, loss: 0.0 };
+            let router = Router::Rli;
+            let sending = Sending { packets: scale.packets, utilisation, spacing, router, paths, loss: 0.0 };
             let passed = send(&sending, seed.with(run), &mut |_| {});
             progress.step();
             passed
@@ -319,8 +347,6 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Report {
         losses.extend(passed.iter().map(|run| 100.0 * run.lost as f64 / run.packets.max(1) as f64));
         busiest = passed;
     }
-    colates(&busiest, &each(0.88, FREQUENT, 1), &mut claims);
-
     let mut compared = vec![];
     for (number, (name, _)) in METHODS.into_iter().enumerate() {
         let style = if number == 0 { Style::Line } else { Style::Dashed };
@@ -351,8 +377,9 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Report {
         distribution("multiflow, all".into(), 4, Style::Line, &errors(&parted, &|run| run.multiflow(1.0))),
         distribution("mean of all".into(), 5, Style::Line, &errors(&parted, &Passed::overall)),
     ];
+    let colates = colates::run(scale, runs, seed.with(u64::MAX), progress, &mut claims)?;
     let [least_lost, most_lost] = range(losses.into_iter());
-    Report {
+    Ok(Report {
         title: "Delays of flows: reference packets (rli)",
         text: format!(
             "Figures 5 to 7 of Lee, Duffield, Kompella, *Not all microseconds are equal* (SIGCOMM 2010), and other ways beside it. {} packets, {runs} runs; \
@@ -374,9 +401,10 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Report {
             figure("rli7", "error of flows' deviations, by utilisation", deviations),
             figure("rli8", "ways to know flows' means, utilisation 88 %", compared),
             figure("rli9", "the same where flows take turns on two queues", on_two_paths),
+            figure("rli10", "COLATE's figure 11: its queue, and links as full as its traces'", colates),
         ],
         claims,
-    }
+    })
 }
 
 /// Average errors by true delay.
@@ -398,29 +426,4 @@ fn binned(name: String, colour: usize, passed: &[Passed]) -> Series {
         .map(|[least, most]| Point::average(*most, passed.iter().map(|run| mean_error(run, *least, *most))))
         .collect();
     Series { name, colour, style: Style::Line, points }
-}
-
-/// What COLATE's paper says of RLI.
-fn colates(usual: &[Passed], frequent: &[Passed], claims: &mut Vec<Claim>) {
-    for (passed, name, share, apart) in
-        [(usual, "one in 10 to 300", 77.0, 21.66), (frequent, "one in 2 to 10", 81.0, 4.78)]
-    {
-        let found: Vec<_> = passed.iter().map(|run| run.means(0)).collect();
-        claims.push(Claim {
-            by: Source::Paper,
-            what: format!("flows whose mean RLI has within 5 %, {name}, utilisation 88 %"),
-            unit: " %",
-            stated: Stated::About(share),
-            measured: percent(&found, |errors| Some(within(errors, 0.05))),
-            comment: "COLATE's traces and its queue of half a second are others".into(),
-        });
-        claims.push(Claim {
-            by: Source::Paper,
-            what: format!("packets from one reference packet to the next, {name}, utilisation 88 %"),
-            unit: "",
-            stated: Stated::About(apart),
-            measured: range(passed.iter().map(Passed::apart)),
-            comment: "a link of which 88 % are used; COLATE's traces fill theirs less".into(),
-        });
-    }
 }

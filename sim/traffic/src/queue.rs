@@ -39,6 +39,11 @@ pub struct Red {
 impl Red {
     /// The RLI paper's, for a queue of [`RLI_CAPACITY`].
     pub const RLI: Red = Red { least: 4000.0, most: 9000.0, weight: 0.002, probability: 1.0 / 50.0 };
+
+    /// The COLATE paper's (Shahzad and Liu, SIGMETRICS 2014, section 6.1), for a queue of so many packets: half a second at the link's rate.
+    pub fn colate(capacity: usize) -> Red {
+        Red { least: 0.475 * capacity as f64, most: 0.95 * capacity as f64, ..Red::RLI }
+    }
 }
 
 /// Packets that the RLI paper's queue holds.
@@ -158,6 +163,19 @@ mod tests {
         assert_eq!(pass(99, 1), None);
         assert_eq!(pass(100, 7), Some(57));
         assert_eq!(pass(200, 7), Some(7));
+    }
+
+    #[test]
+    fn the_colate_papers_queue_loses_from_where_it_is_about_half_full() {
+        // Packets arrive twice as fast as they leave, and so the queue grows by a packet with every second one; the average is some 1 / weight
+        // arrivals behind.
+        let mut queue = Queue::red(100_000, 1e9, Red::colate(100_000), Seed::new(1).random());
+        let first = Paced { gap: 50, bytes: 100, time: 0 }.position(|packet| queue.pass(packet).is_none());
+        let expected = 2 * 47_500 + 500;
+        // At the lower limit nothing is lost; the probability then rises by 1/50 along 47,500 packets, so the first loss comes
+        // some thousands of packets later, and hardly ever tens of thousands.
+        assert!(first.is_some_and(|first| (expected..expected + 40_000).contains(&first)), "{first:?}");
+        assert!(queue.length() > 47_500);
     }
 
     #[test]

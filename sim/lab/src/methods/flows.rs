@@ -9,7 +9,7 @@
 
 use super::{Answer, CONDITIONS, Case, Condition, Method, NOTHING, Need};
 use crate::lds::{ROWS, SEVERAL, banks_of};
-use crate::rli::{Passed, Sending, is_sampled, send};
+use crate::rli::{Passed, Router, Sending, is_sampled, send};
 use crate::{LabError, Progress, Scale};
 use deltaline_estimate::colate::ColatePair;
 use deltaline_estimate::interpolation::Counters;
@@ -250,6 +250,7 @@ pub(super) fn run(
                 packets,
                 utilisation: UTILISATION,
                 spacing: Spacing::PAPER,
+                router: Router::Rli,
                 paths,
                 loss: condition.loss,
             };
