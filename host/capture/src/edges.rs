@@ -321,14 +321,19 @@ enum Ran {
     Never,
 }
 
-/// When the other end's recorder ran, by its outermost record and the passages at this edge, the outermost ones first: all of these times but those of
-/// wrong stamps.
-fn ran(record: u64, passages: impl Iterator<Item = Passage>, near: Shift) -> Vec<i128> {
+/// When the other end's recorder ran, by its outermost record and the passages at this edge, the outermost ones first. Of a delay that strays from those
+/// near the edge one of two stamps is wrong: the packet came there by then, or when it should have come, and `innermost` of both is sure.
+fn ran(
+    record: u64,
+    passages: impl Iterator<Item = Passage>,
+    near: Shift,
+    innermost: impl Fn(&Passage) -> i128,
+) -> Vec<i128> {
     let (right, wrong): (Vec<Passage>, Vec<Passage>) =
         passages.take(OUTERMOST).partition(|passage| near.holds(passage));
     let there = |passage: &Passage| i128::from(passage.time) + passage.shift;
     let record = Some(i128::from(record)).filter(|record| wrong.iter().all(|each| there(each) != *record));
-    right.iter().map(there).chain(record).collect()
+    right.iter().map(there).chain(wrong.iter().map(innermost)).chain(record).collect()
 }
 
 /// The packets of one end outside the other recorder's time, outermost ones first.
@@ -344,8 +349,10 @@ fn outside(ends: [&Identities; 2], end: usize, common: &mut [Places], repeat: bo
     let at_front = AtEdge::of(common.iter().map(passage), repeat)?;
     let at_back = AtEdge::of(common.iter().rev().map(passage), repeat)?;
     let [began, ended] = other.ran?;
-    let began = ran(began, common.iter().map(passage), at_front.near).into_iter().min()?;
-    let ended = ran(ended, common.iter().rev().map(passage), at_back.near).into_iter().max()?;
+    let latest = |Passage { time, shift }: &Passage| i128::from(*time) + (*shift).max(at_front.near.greatest);
+    let earliest = |Passage { time, shift }: &Passage| i128::from(*time) + (*shift).min(at_back.near.least);
+    let began = ran(began, common.iter().map(passage), at_front.near, latest).into_iter().min()?;
+    let ended = ran(ended, common.iter().rev().map(passage), at_back.near, earliest).into_iter().max()?;
     let packet = |place: usize| {
         let time = i128::from(own.measured[place].time);
         let may_be = |front: Shift, back: Shift| time + front.least < began || time + back.greatest > ended;

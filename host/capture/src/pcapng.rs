@@ -83,7 +83,12 @@ impl Pcapng {
                 return Err(Fault::Damaged(problem));
             }
             if !input.fill(length)? {
-                return Err(Fault::Truncated);
+                // Who was stopped while writing has written no block behind this one.
+                return Err(if holds_blocks(input.available(), self.big_endian) {
+                    Fault::Damaged(format!("a block is {length} bytes long, by which it would hold others"))
+                } else {
+                    Fault::Truncated
+                });
             }
             let block = &input.available()[..length];
             if word(block, length - 4, self.big_endian) as usize != length {
@@ -283,6 +288,19 @@ impl Interface {
         u64::try_from(nanoseconds)
             .map_err(|_| Fault::Timestamp(format!("{nanoseconds} ns since the Unix epoch")))
     }
+}
+
+/// Whether there is a whole block behind the head of the first one, of a kind that recorders write.
+fn holds_blocks(bytes: &[u8], big_endian: bool) -> bool {
+    let rests = (SMALLEST_BLOCK..bytes.len()).step_by(4).filter_map(|at| bytes.get(at..));
+    rests.into_iter().any(|rest| {
+        let [kind, length] = [0, 4].map(|at| word(rest, at, big_endian));
+        let is_known = matches!(kind, SHB_MAGIC | IDB_MAGIC | ISB_MAGIC | EPB_MAGIC | SPB_MAGIC);
+        let size = length as usize;
+        is_known
+            && (SMALLEST_BLOCK..=rest.len()).contains(&size)
+            && word(rest, size - 4, big_endian) == length
+    })
 }
 
 /// The 32-bit word at `position`; zero where the slice ends before.

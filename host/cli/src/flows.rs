@@ -119,13 +119,38 @@ pub(crate) struct Show {
 }
 
 impl Show {
+    /// Whether it is asked for: if directions are joined, whichever end is its source.
     fn is_meant(&self, flow: &FlowOutput) -> bool {
         let address = |asked: Option<IpAddr>, found: &IpNet| asked.is_none_or(|asked| found.contains(&asked));
-        address(self.source, &flow.source)
-            && address(self.destination, &flow.destination)
-            && self.source_port.is_none_or(|port| flow.source_port == Some(port))
-            && self.destination_port.is_none_or(|port| flow.destination_port == Some(port))
+        let port = |asked: Option<u16>, found: Option<u16>| asked.is_none_or(|port| found == Some(port));
+        let ends = [(&flow.source, flow.source_port), (&flow.destination, flow.destination_port)];
+        let are_meant = |[source, destination]: [(&IpNet, Option<u16>); 2]| {
+            address(self.source, source.0)
+                && address(self.destination, destination.0)
+                && port(self.source_port, source.1)
+                && port(self.destination_port, destination.1)
+        };
+        let [one, other] = ends;
+        (are_meant(ends) || self.compared.joined && are_meant([other, one]))
             && self.protocol.is_none_or(|protocol| flow.protocol == Some(protocol))
+    }
+
+    /// Refuses to ask for what flows are not told apart by: such a flow is of all of them.
+    fn check(&self, fields: &FlowFields) -> Result<(), Failure> {
+        let asked = [
+            ("source", self.source.is_some(), fields.source != [0; 2]),
+            ("destination", self.destination.is_some(), fields.destination != [0; 2]),
+            ("source-port", self.source_port.is_some(), fields.source_port),
+            ("destination-port", self.destination_port.is_some(), fields.destination_port),
+            ("protocol", self.protocol.is_some(), fields.protocol),
+        ];
+        let refused = asked.into_iter().find(|(_, is_asked, is_told)| *is_asked && !is_told);
+        refused.map_or(Ok(()), |(name, ..)| {
+            let message = format!(
+                "--{name}: --fields does not tell flows apart by it; add {name} to --fields, or choose packets with --filter"
+            );
+            Err(Failure::new(Exit::Usage, message))
+        })
     }
 }
 
@@ -206,7 +231,10 @@ impl Shown<'_> {
 pub(crate) fn run(command: &Flows) -> Result<Exit, Failure> {
     match command {
         Flows::Top(top) => show(&top.compared, Some((top.by, top.count)), &|_| true),
-        Flows::Show(asked) => show(&asked.compared, None, &|flow| asked.is_meant(flow)),
+        Flows::Show(asked) => {
+            asked.check(&asked.compared.fields()?)?;
+            show(&asked.compared, None, &|flow| asked.is_meant(flow))
+        }
         Flows::List(list) => show(&list.compared, None, &|_| true),
     }
 }
@@ -241,6 +269,18 @@ fn show(
     check_common(recordings, ends, matched.overall.received, &surveys, &remarks)?;
     let (exit, mut warnings) = truth::judged(recordings, &matched, edges.as_ref(), &surveys, remarks)?;
     warnings.extend(clock_doubts_of_packets(delays).iter().map(ToString::to_string));
+    if exit == Exit::NotIdentifiable {
+        let of_all = Exact::from(matched.overall).quantities(Stamps { are_wrong: false, rounding });
+        let refused = truth::remarks_on_refused([&of_all[..]]);
+        warnings.extend(refused.into_iter().map(|refused| format!("of all flows together: {refused}")));
+    }
+    let merged = shown.flows.iter().filter(|flow| flow.is_behind_header).count();
+    if merged > 0 {
+        warnings.push(format!(
+            "{merged} flows are of IPv6 with extension headers, by which and by their addresses alone they are told: behind these there may be several protocols and ports; \
+             tell them apart with --filter, such as 'udp port 53'"
+        ));
+    }
     shown.cut();
     let beyond = shown.all - shown.flows.len() as u64;
     if beyond > 0 && order.is_some() {

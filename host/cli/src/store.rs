@@ -75,7 +75,8 @@ pub(crate) struct Store {
     /// Include the newest recording; use this only when nothing writes to it any more
     #[arg(long)]
     pub(crate) all: bool,
-    /// Remove recordings that are older, once their numbers are written
+    /// Remove recordings that were last written to so long ago, once their numbers and those of the next one of the same name are written; the
+    /// newest of a name stays
     #[arg(long, value_parser = parse::duration, value_name = "DURATION")]
     pub(crate) keep: Option<u64>,
     #[command(flatten)]
@@ -133,7 +134,14 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
         removed: names(&work.removed),
         open: names(&work.open),
         torn: names(&work.torn),
-        damaged: work.damaged.iter().map(|(path, _)| path.display().to_string()).collect(),
+        damaged: names(
+            &work
+                .damaged
+                .iter()
+                .map(|(path, _)| path.clone())
+                .chain(work.irregular.clone())
+                .collect::<Vec<_>>(),
+        ),
         passed_over: names(&work.passed_over),
         corrupted: work.left_out.corrupted,
         replayed: work.left_out.replayed,
@@ -149,8 +157,9 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
             "{torn}: its end is torn, as when a program is killed while it writes: what is whole is taken"
         ));
     }
-    for (path, reason) in work.damaged {
-        let failure = failed(StoreError::Recording { path, reason });
+    let damaged = work.damaged.into_iter().map(|(path, reason)| StoreError::Recording { path, reason });
+    let irregular = work.irregular.into_iter().map(|path| StoreError::NoFile { path });
+    for failure in damaged.chain(irregular).map(failed) {
         report::say(&failure.message);
         exit = Exit::gravest([exit, failure.exit]);
     }

@@ -1,7 +1,8 @@
 //! `deltaline flows`: what every flow's packets add up to, and which flows come first.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{Folder, RECEIVER, SENDER, packets, run};
+use crate::common::{Folder, RECEIVER, SENDER, packets, pcap, run};
+use deltaline_capture::Packet;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -156,4 +157,64 @@ fn flows_are_listed_and_shown() {
     let network = shown[0]["source"].as_str().unwrap();
     assert!(shown.as_array().unwrap().len() == 1 && network.ends_with("/8"), "{shown}");
     run(&["flows", "show", "--source", "255.255.255.255", SENDER, RECEIVER]).told(0, &["none of"]);
+    // Of flows that are not told apart by their source, none is that host's.
+    for (asked, value, fields) in [
+        ("--source", source, "destination"),
+        ("--destination-port", "53", "source"),
+        ("--protocol", "6", "source,destination"),
+    ] {
+        run(&["flows", "show", asked, value, "--fields", fields, SENDER, RECEIVER])
+            .failed(2, &[asked, "does not tell flows apart by it"]);
+    }
+    // Joined, a host's flows are its own, whichever end it is.
+    let joined = top(&["--count", "1000000", "--joined", SENDER, RECEIVER]);
+    for end in ["source", "destination"] {
+        let host = joined[0][end].as_str().unwrap();
+        let expected = joined.iter().filter(|flow| flow["source"] == host || flow["destination"] == host);
+        for asked in ["--source", "--destination"] {
+            let shown = run(&["flows", "show", "--joined", asked, host, "--json", SENDER, RECEIVER]).json();
+            assert_eq!(shown.as_array().unwrap().len(), expected.clone().count(), "{asked} {host}");
+        }
+    }
+}
+
+/// UDP from two ports behind an IPv6 header for destination options, in raw IP.
+#[test]
+fn flows_behind_extension_headers_are_one_and_say_so() {
+    let folder = Folder::new();
+    let packet = |number: u64| {
+        let mut packet = vec![0x60, 0, 0, 0, 0, 20, 60, 64];
+        packet.extend([0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        packet.extend([0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
+        packet.extend([17, 0, 1, 4, 0, 0, 0, 0]);
+        packet.extend([0x13, 0x88 + (number % 2) as u8, 0, 53, 0, 12, 0, 0]);
+        packet.extend((number as u32).to_be_bytes());
+        (1_790_000_000_000_000_000 + number * 1_000_000, 60, packet)
+    };
+    let path = folder.write("raw.pcap", pcap(101, (0..100).map(packet)));
+    let list = run(&["flows", "list", "--json", &path, &path]);
+    list.told(0, &["1 flows are of IPv6 with extension headers", "--filter"]);
+    let flows = list.json();
+    let [flow] = &flows.as_array().unwrap()[..] else { panic!("{}", list.output) };
+    assert_eq!((&flow["sent"], &flow["protocol"]), (&Value::from(100), &Value::from(60)));
+    assert!(flow["reason"].as_str().unwrap().contains("extension header 60"), "{flow}");
+    let one = run(&["flows", "list", "--json", "--filter", "udp src port 5001", &path, &path]).json();
+    assert_eq!(one[0]["sent"], 50);
+}
+
+/// The exit code is of all flows together: why is said.
+#[test]
+fn a_guess_of_most_packets_is_said() {
+    let folder = Folder::new();
+    let copies = |delay: u64, count: u64| {
+        let packet = packets(SENDER).remove(0);
+        (0..count).map(move |number| Packet {
+            timestamp: 1_790_000_000_000_000_000 + number * 1_000_000 + delay,
+            ..packet.clone()
+        })
+    };
+    let [sent, arrived] =
+        [(0, 100), (300_000, 110)].map(|(delay, count)| copies(delay, count).collect::<Vec<_>>());
+    let (sent, arrived) = (folder.capture("a.pcap", &sent), folder.capture("b.pcap", &arrived));
+    run(&["flows", "list", &sent, &arrived]).told(6, &["of all flows together", "a guess by their times"]);
 }

@@ -8,6 +8,16 @@ use deltaline_capture::Packet;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
+
+/// The file of numbers of a recording.
+fn table_of(store: &str, moment: &str) -> PathBuf {
+    let files = fs::read_dir(store).unwrap().map(|entry| entry.unwrap().path());
+    let is_it = |path: &PathBuf| {
+        path.extension().is_some_and(|ending| ending == "parquet") && path.to_str().unwrap().contains(moment)
+    };
+    files.into_iter().find(is_it).unwrap()
+}
 
 /// An interval's keys that the store has no room for, or rounds.
 fn same(stored: &Value, read: &Value) {
@@ -168,6 +178,21 @@ fn what_is_no_store_or_damaged_is_refused_with_its_name() {
         }
     }
     run(&["store", &store, "--all"]).told(0, &["141322", "torn"]);
+    // One with a wrong length is not torn: what is behind it lies there still. It is kept, as old as it is.
+    let first = folder.path("store/lab-20260921T141320.000000Z.pcapng");
+    let sound = fs::read(&first).unwrap();
+    let mut bytes = sound.clone();
+    let length = |at: usize| u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()) as usize;
+    let interface = length(0);
+    let block = interface + length(interface);
+    bytes[block + 6] ^= 8;
+    fs::write(&first, &bytes).unwrap();
+    fs::remove_file(table_of(&store, "141320")).unwrap();
+    run(&["store", &store, "--all", "--keep", "1ns"])
+        .told(3, &["141320", "it would hold others", "not closed"]);
+    assert_eq!(fs::read(&first).unwrap(), bytes);
+    run(&["query", &store]).told(3, &["141320", "it would hold others"]);
+    fs::write(&first, &sound).unwrap();
     // One that is no recording is named, and kept from being closed.
     fs::write(folder.path("store/lab-20260921T141323.000000Z.pcapng"), "none").unwrap();
     run(&["store", &store, "--all"])
@@ -180,15 +205,27 @@ fn what_is_no_file_is_refused_and_names_forge_no_message() {
     let folder = Folder::new();
     let store = folder.path("store");
     fs::create_dir(&store).unwrap();
+    let recording = folder.frames("store/lab.pcapng", &control_frames(&said(&LOSSY, 4)));
+    let whole = run(&["query", &store, "--json"]).json()["intervals"].as_array().unwrap().len();
     for ending in ["pcapng", "parquet"] {
         let pipe = folder.path(&format!("store/x.{ending}"));
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        run(&["query", &store]).told(3, &[&pipe, "no regular file"]);
+        // What else there is is shown.
+        let told = run(&["query", &store, "--json"]);
+        told.told(3, &[&pipe, "no regular file"]);
+        assert_eq!(told.json()["intervals"].as_array().unwrap().len(), whole);
         if ending == "pcapng" {
-            run(&["store", &store]).failed(3, &[&pipe, "no regular file"]);
+            let told = run(&["store", &store, "--json"]);
+            told.told(3, &[&pipe, "no regular file"]);
+            assert_eq!(told.json()["damaged"], serde_json::json!([pipe]));
         }
         fs::remove_file(&pipe).unwrap();
     }
+    let link = folder.path("store/y.pcapng");
+    std::os::unix::fs::symlink(folder.path("nowhere"), &link).unwrap();
+    run(&["query", &store]).told(3, &[&link, "nor a link to one"]);
+    fs::remove_file(&link).unwrap();
+    fs::remove_file(&recording).unwrap();
     fs::write(folder.path("store/x\ndeltaline: all is well.parquet"), "none").unwrap();
     let forged = run(&["query", &store]);
     forged.told(3, &["damaged, or renamed"]);

@@ -67,7 +67,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// What has the name of a recording or of a file of numbers is neither.
-    #[error("{}: is no regular file; move it out of the folder", path.display())]
+    #[error("{}: is no regular file, nor a link to one; move it out of the folder", path.display())]
     NoFile {
         /// Its name.
         path: PathBuf,
@@ -102,6 +102,8 @@ pub struct Work {
     pub torn: Vec<PathBuf>,
     /// Recordings that cannot be read to their end, and why: they are not closed.
     pub damaged: Vec<(PathBuf, String)>,
+    /// What has the name of a recording and is no file.
+    pub irregular: Vec<PathBuf>,
     /// What by its name was a recording, and is none any more, such as one that was compressed.
     pub passed_over: Vec<PathBuf>,
     /// Control frames, in all recordings that were not closed before, that were left out.
@@ -142,6 +144,8 @@ pub struct Folder {
     outdated: BTreeMap<String, PathBuf>,
     /// What has something behind a recording's ending.
     passed_over: Vec<PathBuf>,
+    /// What has the name of a recording and is no file.
+    irregular: Vec<PathBuf>,
 }
 
 /// The file of numbers of a recording.
@@ -162,13 +166,17 @@ impl Folder {
         let failed = |reason| StoreError::Io { path: path.into(), reason };
         let mut runs: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
         let mut files: BTreeMap<String, Vec<Closed>> = BTreeMap::new();
-        let mut passed_over = vec![];
+        let (mut passed_over, mut irregular) = (vec![], vec![]);
         for entry in fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             let stem = stem(&file);
             match file.extension().and_then(|ending| ending.to_str()) {
                 // What tells recordings apart is text.
                 Some("pcapng") if file.to_str().is_some() => {
+                    if let Err(StoreError::NoFile { path }) = length(&file) {
+                        irregular.push(path);
+                        continue;
+                    }
                     let (run, moment, number) = parts(&stem);
                     runs.entry(run.into()).or_default().push((moment.into(), number, file));
                 }
@@ -206,7 +214,8 @@ impl Folder {
             }
         }
         passed_over.sort();
-        Ok(Folder { path: path.into(), runs, tables, outdated, passed_over })
+        irregular.sort();
+        Ok(Folder { path: path.into(), runs, tables, outdated, passed_over, irregular })
     }
 
     /// Writes the numbers of recordings that are closed: those behind which two minutes more were recorded, or all of them; but not those in which no
@@ -217,7 +226,11 @@ impl Folder {
     /// [`StoreError`]; what was closed before stays.
     pub fn close(&mut self, all: bool, collector: impl Fn() -> Collector) -> Result<Work, StoreError> {
         self.remove_drafts();
-        let mut work = Work { passed_over: self.passed_over.clone(), ..Work::default() };
+        let mut work = Work {
+            passed_over: self.passed_over.clone(),
+            irregular: self.irregular.clone(),
+            ..Work::default()
+        };
         for run in self.runs.clone() {
             let Reading { recorded, torn, starved } = self.open_ones(&run, &collector)?;
             work.starved.extend(starved);
@@ -391,6 +404,7 @@ impl Folder {
         mut take: impl FnMut(Result<(String, Part), StoreError>),
     ) -> Noticed {
         let mut noticed = Noticed { passed_over: self.passed_over.clone(), ..Noticed::default() };
+        self.irregular.iter().cloned().for_each(|path| take(Err(StoreError::NoFile { path })));
         let mut continuity = Continuity::of(filter.reported.clone());
         let stems = self.tables.keys().cloned().chain(self.runs.iter().flatten().map(|path| stem(path)));
         let mut overlap = Overlap::of(stems.map(|stem| parts(&stem).0.to_string()).collect());
@@ -798,8 +812,11 @@ fn named(stem: &str) -> (&str, &str, u64) {
 
 /// How many bytes a file has. A pipe would be waited for.
 pub(crate) fn length(path: &Path) -> Result<u64, StoreError> {
-    let about = fs::metadata(path).map_err(|reason| StoreError::Io { path: path.into(), reason })?;
-    if about.is_file() { Ok(about.len()) } else { Err(StoreError::NoFile { path: path.into() }) }
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() => Ok(about.len()),
+        Err(reason) if !path.is_symlink() => Err(StoreError::Io { path: path.into(), reason }),
+        Ok(_) | Err(_) => Err(StoreError::NoFile { path: path.into() }),
+    }
 }
 
 /// The check of these numbers of a recording. Under another name, where they would take another recording's place or count twice, they have another.

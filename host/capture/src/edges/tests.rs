@@ -154,6 +154,27 @@ fn whole_recordings_stay_whole() {
 }
 
 #[test]
+fn a_few_packets_of_other_delays_show_that_a_recorder_ran() {
+    // At both edges a few packets of another path, whose delay no other packet has: among hundreds that are alike they look like wrong stamps. Long
+    // pauses, and an outage at each.
+    const PAUSE: u64 = 1_000_000_000;
+    for others in 1..5 {
+        for ahead in [0, 3 * DELAY] {
+            let few = |at: u64| (0..others).map(move |number| (at + number * GAP, at + number));
+            let stream = (0..1000).map(|number| (2 * PAUSE + number * GAP, number));
+            let all: Packets = few(PAUSE).chain(stream).chain(few(3 * PAUSE)).collect();
+            let arrived =
+                all.iter().filter(|(_, packet)| !(0..50).contains(packet) && !(950..1000).contains(packet));
+            let delay = |packet: u64| if packet < 1000 { DELAY } else { DELAY / 5 + ahead };
+            let arrived: Packets = arrived.map(|&(time, packet)| (time + delay(packet), packet)).collect();
+            let found = edges(&of(&all), &of(&arrived)).unwrap();
+            assert_eq!((found.sender, found.receiver), ([0, 0], [0, 0]), "{others}");
+            assert_eq!((found.under_way, found.doubtful), ([vec![], vec![]], vec![]), "{others}");
+        }
+    }
+}
+
+#[test]
 fn packets_that_occur_again_and_again_are_no_edges() {
     // A keepalive that looks alike each time, in front of everything at the receiver.
     let keepalive = 77_777;

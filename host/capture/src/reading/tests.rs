@@ -378,6 +378,33 @@ fn a_file_cut_anywhere_delivers_its_whole_packets_and_tells_the_place() {
 }
 
 #[test]
+fn a_length_that_is_wrong_is_no_cut() {
+    for big_endian in [false, true] {
+        let bytes = interface(section(Bytes::new(big_endian)), 1, Some(9), None);
+        let first = bytes.bytes.len();
+        let bytes = enhanced(bytes, 0, 1, 5, b"first");
+        let last = bytes.bytes.len();
+        let whole = enhanced(bytes, 0, 2, 1514, b"second").bytes;
+        for (block, is_cut) in [(first, false), (last, true)] {
+            // Any bit of its length that makes it longer than the file, and no longer than a block may be.
+            for bit in 7..20 {
+                let mut bytes = whole.clone();
+                let place = if big_endian { 3 - bit / 8 } else { bit / 8 };
+                bytes[block + 4 + place] ^= 1 << (bit % 8);
+                match read(bytes) {
+                    Err(CaptureError::Truncated { .. }) => assert!(is_cut, "bit {bit}"),
+                    Err(CaptureError::Damaged { problem, place }) => {
+                        assert!(!is_cut && problem.contains("it would hold others"), "bit {bit}: {problem}");
+                        assert_eq!(place.offset, block as u64);
+                    }
+                    other => panic!("bit {bit}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_cut_within_a_block_that_is_passed_over_is_told_too() {
     let whole = section(Bytes::new(false));
     let offset = whole.bytes.len() as u64;

@@ -31,7 +31,13 @@ pub(crate) struct FlowOutput {
     /// Which of several packets is which is one.
     #[serde(skip)]
     is_guess: bool,
+    /// Its packets are told by their first extension header.
+    #[serde(skip)]
+    pub(crate) is_behind_header: bool,
 }
+
+/// What may stand between an IPv6 header and that of its protocol (RFC 8200, section 4; RFC 6275, 7401, 5533).
+const EXTENSION_HEADERS: [u8; 7] = [0, 43, 44, 60, 135, 139, 140];
 
 impl FlowOutput {
     /// Packets that the flow is known by.
@@ -58,7 +64,14 @@ impl FlowOutput {
             (_, _, Err(reason)) => Some(format!("std_ns: {reason}")),
             _ => None,
         };
-        let reasons: Vec<String> = refused.into_iter().chain(alike).collect();
+        let header = fields.protocol && flow.source.is_ipv6() && EXTENSION_HEADERS.contains(&flow.protocol);
+        let behind_header = header.then(|| {
+            format!(
+                "packets with extension header {}, told by it and their addresses alone: behind it there may be several protocols and ports",
+                flow.protocol
+            )
+        });
+        let reasons: Vec<String> = refused.into_iter().chain(alike).chain(behind_header).collect();
         let mean = mean.ok();
         FlowOutput {
             source: network(flow.source, fields.source),
@@ -77,6 +90,7 @@ impl FlowOutput {
             std_ns: deviation.ok(),
             reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
             is_guess: flow.alike > 0,
+            is_behind_header: header,
         }
     }
 }
