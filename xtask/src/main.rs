@@ -11,6 +11,7 @@ mod mutations;
 mod package;
 mod registers;
 mod report;
+mod stamp;
 mod store;
 mod supply;
 mod tools;
@@ -93,6 +94,12 @@ enum Task {
         #[arg(long, default_value_t = 25_920_000)]
         rows: u64,
     },
+    /// Exchange test packets (STAMP) with other people's senders and reflectors
+    Stamp {
+        /// Test packets each way
+        #[arg(long, default_value_t = 10_000)]
+        count: u32,
+    },
     /// Look the crates up in the newest RustSec database of advisories, which is fetched from its repository
     Audit,
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
@@ -138,6 +145,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Bitstream(arguments) => bitstream::build(&arguments),
         Task::Notices { check } => supply::notices(check),
         Task::Package => package::run(),
+        Task::Stamp { count } => stamp::run(count),
         Task::Store { rows } => store::check(rows),
         Task::Audit => supply::audit(),
         Task::Tools { selection } => Ok(tools::install(selection)?),

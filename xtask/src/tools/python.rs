@@ -78,8 +78,15 @@ pub(super) const READERS: Environment = Environment {
     hint: "\nthe pinned package of DuckDB exists for Linux on x86_64 and Python 3.11 or later",
 };
 
+pub(super) const PEERS: Environment = Environment {
+    name: "peers",
+    requirements: include_str!("../../requirements/peers.txt"),
+    check: "import scapy.contrib.stamp",
+    hint: "\nthe pinned package of scapy is for Python 3.10 or later",
+};
+
 /// All environments, by what selects them.
-pub(super) const ENVIRONMENTS: [(Selection, &Environment); 8] = [
+pub(super) const ENVIRONMENTS: [(Selection, &Environment); 9] = [
     (Selection::Simulation, &SIMULATION),
     (Selection::Synthesis, &SYNTHESIS),
     (Selection::Place, &PLACE),
@@ -88,6 +95,7 @@ pub(super) const ENVIRONMENTS: [(Selection, &Environment); 8] = [
     (Selection::Supply, &SUPPLY),
     (Selection::Formal, &FORMAL),
     (Selection::Readers, &READERS),
+    (Selection::Peers, &PEERS),
 ];
 
 /// Runs yosys-smtbmc, which is one file of the package; the package itself cannot be imported without its runtime.
