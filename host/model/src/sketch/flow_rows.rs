@@ -166,15 +166,24 @@ fn add_all(
         return is_full;
     }
     let mut flows = [0; LANES];
-    for (flow, packet) in flows.iter_mut().zip(batch) {
+    let mut offsets = [0; LANES];
+    for ((flow, offset), packet) in flows.iter_mut().zip(&mut offsets).zip(batch) {
         *flow = packet.flow;
+        *offset = self::offset(packet.place, WIDTH) as u32;
     }
     let shift = columns.leading_zeros() + 33 - usize::BITS;
-    for (row, cells) in cells.chunks_exact_mut(columns).enumerate() {
+    let mask = columns as u32 - 1;
+    // All places first: the processor waits for none of them while cells are written.
+    let mut places = [[0u32; LANES]; ROWS];
+    for (row, places) in places.iter_mut().enumerate() {
         let Some(bits) = bases.bits(row, &flows) else { break };
-        for (packet, bits) in batch.iter().zip(bits).take(length) {
-            let column = ((bits >> shift) as usize + offset(packet.place, WIDTH)) & (columns - 1);
-            if let Some(cell) = cells.get_mut(column) {
+        for ((place, bits), offset) in places.iter_mut().zip(bits).zip(&offsets) {
+            *place = (row as u32) * columns as u32 + (((bits >> shift) + offset) & mask);
+        }
+    }
+    for (at, packet) in batch.iter().enumerate().take(length) {
+        for places in &places {
+            if let Some(cell) = cells.get_mut(places[at] as usize) {
                 is_full |= cell.add(1, packet.time.nanoseconds(), packet.digest);
             }
         }
