@@ -20,7 +20,8 @@ pub(crate) enum Exit {
     /// The two ends, or a board and this program, are configured differently.
     Configuration = 4,
     /// Control frames are lost, corrupted or contradict each other, or an interval is void for another reason; the result is
-    /// that of the other intervals. Of a store, which always holds some such, not: `store` and `query` say so and end with 0.
+    /// that of the other intervals. Of a store, which always holds some such, `query` says so and ends
+    /// with 0, but for `--flows`; and so does `store`, unless control frames may not be believed.
     Void = 5,
     /// No delay is identifiable, nothing bounds the clocks' offset, or there is no such interval; the result says why.
     NotIdentifiable = 6,

@@ -274,6 +274,7 @@ fn show(
         let refused = truth::remarks_on_refused([&of_all[..]]);
         warnings.extend(refused.into_iter().map(|refused| format!("of all flows together: {refused}")));
     }
+    shown.cut();
     let merged = shown.flows.iter().filter(|flow| flow.is_behind_header).count();
     if merged > 0 {
         warnings.push(format!(
@@ -281,7 +282,6 @@ fn show(
              tell them apart with --filter, such as 'udp port 53'"
         ));
     }
-    shown.cut();
     let beyond = shown.all - shown.flows.len() as u64;
     if beyond > 0 && order.is_some() {
         warnings.push(format!("{beyond} of {} flows are not shown; see --count", shown.all));

@@ -166,16 +166,20 @@ impl Folder {
         let failed = |reason| StoreError::Io { path: path.into(), reason };
         let mut runs: BTreeMap<String, Vec<(String, u32, PathBuf)>> = BTreeMap::new();
         let mut files: BTreeMap<String, Vec<Closed>> = BTreeMap::new();
-        let (mut passed_over, mut irregular) = (vec![], vec![]);
+        let (mut passed_over, mut irregular, mut lengths) = (vec![], vec![], BTreeMap::new());
         for entry in fs::read_dir(path).map_err(failed)? {
             let file = entry.map_err(failed)?.path();
             let stem = stem(&file);
             match file.extension().and_then(|ending| ending.to_str()) {
                 // What tells recordings apart is text.
                 Some("pcapng") if file.to_str().is_some() => {
-                    if let Err(StoreError::NoFile { path }) = length(&file) {
-                        irregular.push(path);
-                        continue;
+                    match length(&file) {
+                        Ok(length) => drop(lengths.insert(stem.clone(), length)),
+                        Err(StoreError::NoFile { path }) => {
+                            irregular.push(path);
+                            continue;
+                        }
+                        Err(error) => return Err(error),
                     }
                     let (run, moment, number) = parts(&stem);
                     runs.entry(run.into()).or_default().push((moment.into(), number, file));
@@ -197,10 +201,7 @@ impl Folder {
             files.into_iter().map(|(.., file)| file).collect()
         });
         let runs: Vec<Vec<PathBuf>> = runs.collect();
-        let (mut tables, mut outdated, mut lengths) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        for recording in runs.iter().flatten() {
-            lengths.insert(stem(recording), length(recording)?);
-        }
+        let (mut tables, mut outdated) = (BTreeMap::new(), BTreeMap::new());
         for (recording, mut files) in files {
             let length = lengths.get(&recording);
             // Two of one recording are there if the program was ended before it removed the outdated one. Of the recording as it is now, if it is there.

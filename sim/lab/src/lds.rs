@@ -14,6 +14,7 @@ mod rivals;
 
 use crate::figure::{Axis, Claim, Figure, Point, Series, Source, Stated, Style};
 use crate::flows::{Flow, MORE_PACKETS, population};
+use crate::rli::within;
 use crate::{LabError, Progress, Report, Scale};
 use deltaline_estimate::lds::{ALPHA, LdsPair};
 use deltaline_model::sketch::lds::{CELL_BITS, FlowPacket, Lds, LdsParameters};
@@ -131,16 +132,6 @@ fn quantile(values: impl Iterator<Item = Option<f64>>, share: f64) -> Option<f64
     values.get((share * values.len() as f64) as usize).copied().filter(|value| value.is_finite())
 }
 
-/// The share of all that have an error of at most this.
-fn within(errors: impl Iterator<Item = Option<f64>>, most: f64) -> f64 {
-    let (mut all, mut below) = (0.0, 0.0);
-    errors.for_each(|error| {
-        all += 1.0;
-        below += f64::from(u8::from(error.is_some_and(|error| error <= most)));
-    });
-    below / f64::max(all, 1.0)
-}
-
 fn series(name: String, colour: usize, style: Style, points: Vec<Point>) -> Series {
     Series { name, colour, style, points }
 }
@@ -225,7 +216,8 @@ fn by_counters(runs: &Runs, figures: &mut Vec<Figure>, claims: &mut Vec<Claim>) 
         for (least, style) in [(LARGE, Style::Line), (100.0, Style::Dashed), (0.0, Style::Dashed)] {
             let below = |error: f64| {
                 runs.average(error, &outcomes, |run| {
-                    Some(within(run.iter().filter(|flow| flow.size > least).map(|flow| flow.paper), error))
+                    let large = run.iter().filter(|flow| flow.size > least);
+                    Some(within(&large.map(|flow| flow.paper).collect::<Vec<_>>(), error))
                 })
             };
             let name = format!("{papers:.0} counters, more than {least:.0} packets");

@@ -264,7 +264,7 @@ fn quantile(errors: &[Option<f64>], share: f64) -> Option<f64> {
 }
 
 /// The share of all within an error.
-fn within(errors: &[Option<f64>], most: f64) -> f64 {
+pub(crate) fn within(errors: &[Option<f64>], most: f64) -> f64 {
     let good = errors.iter().filter(|error| error.is_some_and(|error| error <= most)).count();
     good as f64 / errors.len().max(1) as f64
 }

@@ -9,11 +9,11 @@
 //!
 //! At a reduced scale: LDS is nearer than both for large flows, and neither gains from a flow's size as LDS does.
 
-use super::{BINS, ERRORS, LARGE, Runs, quantile, series, within};
+use super::{BINS, ERRORS, LARGE, Runs, quantile, series};
 use crate::LabError;
 use crate::figure::{Claim, Series, Source, Stated, Style};
 use crate::flows::Flow;
-use crate::rli::{is_sampled, multiflow};
+use crate::rli::{is_sampled, multiflow, within};
 use deltaline_estimate::interpolation::{Counters, Interpolator, Method};
 use deltaline_traffic::delay::Delay;
 use deltaline_traffic::random::Seed;
@@ -111,7 +111,7 @@ pub(super) fn add(
         for (least, style) in [(LARGE, Style::Line), (0.0, Style::Dashed)] {
             let below = |error: f64| {
                 runs.average(error, &outcomes, |run| {
-                    Some(within(inside(run, least + 1.0, f64::INFINITY).into_iter(), error))
+                    Some(within(&inside(run, least + 1.0, f64::INFINITY), error))
                 })
             };
             let name = format!("{name}, more than {least:.0} packets");
