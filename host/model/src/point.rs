@@ -40,7 +40,7 @@
 use crate::configuration::Configuration;
 use crate::packet::classifier::MAX_CLASSES;
 use crate::packet::flow::{FlowFields, FlowMasks};
-use crate::packet::hash::LinearHash;
+use crate::packet::hash::{Keys, LinearHash, WHOLE};
 use crate::packet::identity::{Identity, Key as PacketKey, identify, identify_plain};
 use crate::sketch::digest::{self, PacketDigest};
 use crate::sketch::mixing::Mixing;
@@ -435,9 +435,14 @@ impl MeasurementPoint {
         self.totals.flags.saturated |= is_full;
     }
 
-    /// As [`MeasurementPoint::add`], of the first class, with the flows of these keys if they have a say.
+    /// As [`MeasurementPoint::add`], of the first class, of packets with these keys: with their flows if they have a say, and their hashes
+    /// where all are found at once.
     #[inline(always)]
-    fn add_with_flows(&mut self, octets: u64, packets: &mut [Hashed], keys: &[PacketKey; BATCH]) {
+    fn add_batch(&mut self, octets: u64, packets: &mut [Hashed], keys: &Keys) {
+        if self.hash.is_faster_at_once(false) {
+            let hashes = self.hash.hashes(keys, &WHOLE, packets.len());
+            packets.iter_mut().zip(hashes).for_each(|(packet, hash)| packet.hash = hash);
+        }
         if self.is_of_flows {
             hash_flows(&self.hash, &self.flows, keys, packets);
         }
@@ -591,42 +596,60 @@ impl MeasurementPoint {
 #[multiversion(targets("x86_64+avx2+bmi1+bmi2+lzcnt+pclmulqdq", "x86_64+pclmulqdq"))]
 fn observe_all<'a>(point: &mut MeasurementPoint, frames: impl IntoIterator<Item = (&'a [u8], Timestamp)>) {
     let (mut batch, mut packets, mut octets) = ([Hashed::default(); BATCH], 0, 0);
-    let mut keys = [PacketKey::default(); BATCH];
+    let mut keys = Keys::default();
     let is_plain = point.configuration.classifier().is_empty();
+    let is_hashed_at_once = point.hash.is_faster_at_once(false);
     for (frame, time) in frames {
         match identify_plain(frame) {
             Some(identity) if is_plain => {
-                let hash = match_target! {
-                    "x86_64+avx2+bmi1+bmi2+lzcnt+pclmulqdq" => point.hash.multiplied(&identity.key, |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
-                    "x86_64+pclmulqdq" => point.hash.multiplied(&identity.key, |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
-                    _ => point.hash.looked_up(*identity.key.long_words()),
+                let hash = if is_hashed_at_once {
+                    0
+                } else {
+                    match_target! {
+                        "x86_64+avx2+bmi1+bmi2+lzcnt+pclmulqdq" => point.hash.multiplied(&identity.key, |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
+                        "x86_64+pclmulqdq" => point.hash.multiplied(&identity.key, |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
+                        _ => point.hash.looked_up(*identity.key.long_words()),
+                    }
                 };
                 batch[packets] = Hashed { hash, time, ..Hashed::default() };
-                if point.is_of_flows {
-                    keys[packets] = identity.key;
+                if is_hashed_at_once || point.is_of_flows {
+                    keys.set(packets, &identity.key);
                 }
                 octets += u64::from(identity.ip_length);
                 packets += 1;
                 if packets == BATCH {
-                    point.add_with_flows(octets, &mut batch, &keys);
+                    point.add_batch(octets, &mut batch, &keys);
                     (packets, octets) = (0, 0);
                 }
             }
             _ => {
-                point.add_with_flows(octets, &mut batch[..packets], &keys);
+                point.add_batch(octets, &mut batch[..packets], &keys);
                 (packets, octets) = (0, 0);
                 point.observe(frame, time);
             }
         }
     }
-    point.add_with_flows(octets, &mut batch[..packets], &keys);
+    point.add_batch(octets, &mut batch[..packets], &keys);
 }
 
 /// Finds the flows of packets. Not where their keys are found: a key that was just written is slow to read.
 #[multiversion(targets("x86_64+pclmulqdq"))]
-fn hash_flows(hash: &LinearHash, masks: &FlowMasks, keys: &[PacketKey], packets: &mut [Hashed]) {
-    for (packet, key) in packets.iter_mut().zip(keys) {
-        let flow = masks.flow(key);
+fn hash_flows(hash: &LinearHash, masks: &FlowMasks, keys: &Keys, packets: &mut [Hashed]) {
+    let length = packets.len();
+    if hash.is_faster_at_once(true) {
+        let hashes = match masks.common(keys, length) {
+            Some(mask) => hash.hashes(keys, mask, length),
+            None => {
+                let mut flows = Keys::default();
+                (0..length).for_each(|at| flows.set(at, masks.flow(&keys.get(at)).key()));
+                hash.hashes(&flows, &WHOLE, length)
+            }
+        };
+        packets.iter_mut().zip(hashes).for_each(|(packet, hash)| packet.flow = hash);
+        return;
+    }
+    for (at, packet) in packets.iter_mut().enumerate() {
+        let flow = masks.flow(&keys.get(at));
         packet.flow = match_target! {
             "x86_64+pclmulqdq" => hash.multiplied(flow.key(), |residue, ab, cd, ef, gh, half| residue.of(ab, cd, ef, gh, half)),
             _ => hash.looked_up(*flow.key().long_words()),
@@ -663,6 +686,7 @@ mod tests {
     use crate::configuration::Settings;
     use crate::packet::classifier::Fields;
     use crate::packet::flow::FlowKey;
+    use crate::packet::hash::HashKind;
     use crate::sketch::cell::Cell;
     use crate::sketch::lda::{Lda, Table};
     use crate::sketch::lds::{FlowCell, FlowHash, FlowPacket, Lds};
@@ -742,6 +766,11 @@ mod tests {
             .map(|number| {
                 let mut frame = packet(number);
                 frame[37] = (number % 7) as u8;
+                // Runs of one protocol, and runs of several, with ports and without, with later fragments.
+                if number / 90 % 2 == 0 {
+                    frame[23] = [17, 6, 1][usize::from(number) % 3];
+                    frame[21] = u8::from(number % 11 == 0);
+                }
                 // Between frames of other kinds, ever longer runs of plain ones.
                 match (number % (1 + number / 50), number % 3) {
                     (0, 0) => frame.truncate(50),
@@ -758,6 +787,7 @@ mod tests {
             Settings { digest: true, ..base },
             Settings { entries: &[entry], ..base },
             Settings { synopsis: Kind::FLOW_ROWS, prefixes: &[1], ..base },
+            Settings { synopsis: Kind::FLOW_ROWS, prefixes: &[0], hash: HashKind::Rabin, ..base },
             Settings { synopsis: Kind::FLOW_VECTOR, rows: 128, prefixes: &[1], ..base },
         ] {
             let configuration = Configuration::new(settings).unwrap();

@@ -19,6 +19,7 @@
 //! Fields by hand, both IP versions; random keys against the fields read one by one; directions joined are one flow whichever end
 //! sends; 38 bytes and back.
 
+use crate::packet::hash::Keys;
 use crate::packet::identity::{KEY_BYTES, KEY_WORDS, Key, LONG_WORDS, PAYLOAD_WORD};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -215,16 +216,32 @@ impl FlowMasks {
         core::array::from_fn(|word| (mask[word / 2] >> (32 - 32 * (word % 2))) as u32)
     }
 
+    /// The mask that makes flows of the first `length` of these keys, if it is one for all.
+    #[inline(always)]
+    pub(crate) fn common(&self, keys: &Keys, length: usize) -> Option<&[u64; LONG_WORDS]> {
+        let [firsts, seconds, ..] = keys.words();
+        let mut masks =
+            firsts.iter().zip(seconds).take(length).map(|(first, second)| self.mask(*first, *second));
+        let mask = masks.next()?;
+        (!self.are_joined && masks.all(|other| core::ptr::eq(mask, other))).then_some(mask)
+    }
+
+    /// What is a flow's of a key whose words of 64 bits begin with these.
+    #[inline(always)]
+    fn mask(&self, first: u64, second: u64) -> &[u64; LONG_WORDS] {
+        let is_ipv4 = first >> 60 == 4;
+        // Word 1 is the lower half of the first long word, word 2 the upper half of the second.
+        let protocol = if is_ipv4 { second >> 48 } else { first >> 8 } as u8;
+        let is_later_fragment = is_ipv4 && first & 0x1fff != 0;
+        let has_ports = PROTOCOLS_WITH_PORTS.contains(&protocol) && !is_later_fragment;
+        &self.masks[usize::from(is_ipv4)][usize::from(has_ports)]
+    }
+
     /// The flow of the packet with this key.
     #[inline(always)]
     pub fn flow(&self, key: &Key) -> FlowKey {
-        let long = key.long_words();
-        let is_ipv4 = long[0] >> 60 == 4;
-        // Word 1 is the lower half of the first long word, word 2 the upper half of the second.
-        let protocol = if is_ipv4 { long[1] >> 48 } else { long[0] >> 8 } as u8;
-        let is_later_fragment = is_ipv4 && long[0] & 0x1fff != 0;
-        let has_ports = PROTOCOLS_WITH_PORTS.contains(&protocol) && !is_later_fragment;
-        let flow = FlowKey(key.masked(&self.masks[usize::from(is_ipv4)][usize::from(has_ports)]));
+        let [first, second, ..] = *key.long_words();
+        let flow = FlowKey(key.masked(self.mask(first, second)));
         if self.are_joined
             && (flow.destination(), flow.ports().map(|ports| ports[1]))
                 < (flow.source(), flow.ports().map(|ports| ports[0]))

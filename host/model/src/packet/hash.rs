@@ -19,7 +19,8 @@
 //!
 //! Rabin's fingerprint is faster where the processor multiplies without carries (x86-64 since 2011; found at run time by
 //! the feature `std`, else taken for granted or not by the build): a product for every whole eight bytes, and two more.
-//! Whoever hashes many packets asks the processor once ([`crate::point`]). `cargo bench -p deltaline-model` measures both.
+//! Whoever hashes many packets asks the processor once ([`crate::point`]). Where it multiplies matrices of bits (x86-64 with GFNI and registers
+//! of 512 bits, found likewise), sixteen keys are hashed side by side (`side_by_side.rs`), H3 in half the time, and flows of both functions. `cargo bench -p deltaline-model` measures both.
 //!
 //! # What linearity costs
 //!
@@ -29,13 +30,15 @@
 //!
 //! # Test plan
 //!
-//! The tables against the sum of the set bits' rows; linearity; rows against xxh3 directly; Rabin against a bit-serial
+//! The tables, and what is found at once, against the sum of the set bits' rows; linearity; rows against xxh3 directly; Rabin against a bit-serial
 //! division; irreducibility against trial division at small degree and known polynomials; uniformity of row and prefix bits
 //! by chi-square with many seeds.
 
 use crate::packet::identity::{KEY_BITS, KEY_WORDS, Key, LONG_WORDS};
 #[cfg(target_arch = "x86_64")]
 use crate::packet::residue::{Residue, Words};
+#[cfg(target_arch = "x86_64")]
+use crate::packet::side_by_side::Blocks;
 use alloc::boxed::Box;
 use multiversion::multiversion;
 use multiversion::target::match_target;
@@ -60,6 +63,43 @@ pub struct LinearHash {
     /// For Rabin's fingerprint, where the processor multiplies polynomials.
     #[cfg(target_arch = "x86_64")]
     residue: Option<Residue>,
+    /// Where the processor multiplies matrices of bits.
+    #[cfg(target_arch = "x86_64")]
+    blocks: Option<Blocks>,
+}
+
+/// Keys that [`LinearHash::hashes`] takes at a time.
+pub(crate) const AT_ONCE: usize = 16;
+/// What [`LinearHash::hashes`] takes of whole keys.
+pub(crate) const WHOLE: [u64; LONG_WORDS] = [u64::MAX; LONG_WORDS];
+/// Fewest of them that take less time together than one by one.
+#[cfg(target_arch = "x86_64")]
+const WORTH_IT: usize = 4;
+
+/// So many keys, word by word, as they are hashed together.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Keys([[u64; AT_ONCE]; LONG_WORDS]);
+
+impl Keys {
+    /// The words of all keys, those of one number together.
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[[u64; AT_ONCE]; LONG_WORDS] {
+        &self.0
+    }
+
+    /// One of them.
+    #[inline(always)]
+    pub(crate) fn get(&self, at: usize) -> Key {
+        Key::of_long_words(core::array::from_fn(|word| self.0[word][at]))
+    }
+
+    /// Sets one of them.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, at: usize, key: &Key) {
+        for (words, word) in self.0.iter_mut().zip(key.long_words()) {
+            words[at] = *word;
+        }
+    }
 }
 
 impl LinearHash {
@@ -91,6 +131,8 @@ impl LinearHash {
             tables: rows.as_chunks().0.iter().map(tables).collect(),
             #[cfg(target_arch = "x86_64")]
             residue: modulus.map(|modulus| Residue::new(&rows, modulus)),
+            #[cfg(target_arch = "x86_64")]
+            blocks: Blocks::new(&rows),
             rows,
         }
     }
@@ -103,6 +145,33 @@ impl LinearHash {
     /// The 64-bit hash of a key.
     pub fn hash(&self, key: &Key) -> u64 {
         hash(self, key)
+    }
+
+    /// Whether [`LinearHash::hashes`] takes less time than one hash after the other: `of_parts` of keys, or of whole ones, which
+    /// Rabin's fingerprint takes while they are in registers.
+    pub(crate) fn is_faster_at_once(&self, of_parts: bool) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.blocks.is_some() && (of_parts || self.residue.is_none());
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = of_parts;
+            false
+        }
+    }
+
+    /// The hashes of what `mask` has of the first `length` keys; behind them, anything.
+    pub(crate) fn hashes(&self, keys: &Keys, mask: &[u64; LONG_WORDS], length: usize) -> [u64; AT_ONCE] {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(blocks) = self.blocks.as_ref().filter(|_| length >= WORTH_IT)
+            && let Some(hashes) = blocks.hashes(keys, mask)
+        {
+            return hashes;
+        }
+        let mut hashes = [0; AT_ONCE];
+        for (at, hash) in hashes.iter_mut().enumerate().take(length) {
+            *hash = self.hash(&keys.get(at).masked(mask));
+        }
+        hashes
     }
 
     /// The same: of Rabin's fingerprint by `multiply`, which is [`Residue::of`], called by who has the instructions for it;
@@ -235,6 +304,32 @@ mod tests {
             prop_assert_eq!(hash.hash(&key.into()), expected);
             // What other processors do.
             prop_assert_eq!(hash.looked_up(*Key::from(key).long_words()), expected);
+        }
+
+        #[test]
+        fn hashes_found_at_once_are_those_of_each(
+            keys: [[u8; 32]; AT_ONCE], first in 0..KEY_BYTES, mask: [u64; LONG_WORDS], zero in 0..LONG_WORDS, of_one: bool,
+            length in 0..=AT_ONCE, seed: u64, rabin: bool,
+        ) {
+            let hash = LinearHash::new(if rabin { HashKind::Rabin } else { HashKind::H3 }, seed);
+            let mut all = Keys::default();
+            let mut mask = if of_one { mask } else { WHOLE };
+            mask[zero] &= u64::from(of_one).wrapping_sub(1);
+            let keys = keys.map(|bytes| {
+                // Zeros elsewhere: words that are zero in all keys, and in some.
+                let mut key = [0; KEY_BYTES];
+                let end = KEY_BYTES.min(first + usize::from(bytes[0] % 33));
+                key[first..end].copy_from_slice(&bytes[..end - first]);
+                Key::from(key)
+            });
+            keys.iter().enumerate().for_each(|(at, key)| all.set(at, key));
+            let expected = keys.map(|key| {
+                let bytes = key.masked(&mask).to_bytes();
+                let set = (0..KEY_BITS).filter(|bit| bytes[bit / 8] << (bit % 8) & 0x80 != 0);
+                set.fold(0, |sum, bit| sum ^ hash.rows()[bit])
+            });
+            prop_assert_eq!(&hash.hashes(&all, &mask, length)[..length], &expected[..length]);
+            prop_assert!((0..AT_ONCE).all(|at| all.get(at) == keys[at]));
         }
 
         #[test]

@@ -99,6 +99,12 @@ impl Key {
         &self.0
     }
 
+    /// The key of these words, as [`Key::long_words`] gives them.
+    #[inline]
+    pub(crate) fn of_long_words(words: [u64; LONG_WORDS]) -> Self {
+        Key(words)
+    }
+
     /// The bits of the key that `mask` has, the others zero.
     #[inline]
     pub(crate) fn masked(&self, mask: &[u64; LONG_WORDS]) -> Self {

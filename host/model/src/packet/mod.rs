@@ -6,3 +6,5 @@ pub mod hash;
 pub mod identity;
 #[cfg(target_arch = "x86_64")]
 mod residue;
+#[cfg(target_arch = "x86_64")]
+mod side_by_side;
