@@ -17,7 +17,7 @@
 //! | variance of the completed mean | N l' (1 - l') (r T/N)^2 b / 2 / R^2 |
 //! | variance of the mean of the boundaries' own delays | sigma^2 (1/n - 1/R) |
 //! | variance of both, weighted | 1 / (1 / one + 1 / other) |
-//! | error of sigma, relative to it | sqrt((k + 2) (1/(n - 1) - 1/R)) / 2, with the excess kurtosis k |
+//! | error of sigma, relative to it | sqrt(2 (1/(n - 1) - 1/(R - 1)) + k (1/n - 1/R)) / 2, with the excess kurtosis k |
 //! | error of the rank of the q-quantile | sqrt(q (1 - q) / n) |
 //!
 //! for R = N (1 - l) received packets. Where b packets are lost in a row, they share their place in the slice: their times
@@ -93,8 +93,9 @@ impl Expectation {
         let (inner, apart) = (loss * (1.0 - share(zeros)), timing.interval / packets);
         let reach = (1.0 - common) / common * apart;
         let completed = 0.5 * packets * inner * (1.0 - inner) * (reach / received).powi(2) * timing.burst;
-        let unsampled = |sampled: f64| (sampled.recip() - received.recip()).max(0.0);
-        let own = (variation * timing.delay).powi(2) * unsampled(boundaries);
+        let unsampled = |sampled: f64, all: f64| (sampled.max(0.0).recip() - all.max(0.0).recip()).max(0.0);
+        let own = (variation * timing.delay).powi(2) * unsampled(boundaries, received);
+        let pairs = unsampled(boundaries - 1.0, received - 1.0);
         let variance = if completed > 0.0 && own > 0.0 {
             (completed.recip() + own.recip()).recip()
         } else {
@@ -111,7 +112,7 @@ impl Expectation {
             boundaries_least: (boundaries - ONE_SIDED_95 * (boundaries * (1.0 - common)).sqrt()).max(0.0),
             slice: common.recip(),
             mean: if is_promised { variance.sqrt() / timing.delay } else { f64::INFINITY },
-            deviation: 0.5 * ((kurtosis + 2.0) * unsampled((boundaries - 1.0).max(0.0))).sqrt(),
+            deviation: 0.5 * (2.0 * pairs + kurtosis * unsampled(boundaries, received)).sqrt(),
         }
     }
 
@@ -182,6 +183,10 @@ mod tests {
         close(found.mean, (completed.powi(-2) + own.powi(-2)).powf(-0.5) / 1e3, 0.01);
         close(found.rank(0.5), 0.5 / found.boundaries.sqrt(), 1e-9);
         close(found.deviation, 0.5 * (3.0 / found.boundaries).sqrt(), 0.01);
+        // Delays of two values, as often one as the other: how many of n are of one varies by n/4.
+        let coin = Expectation::of(512, &Load { kurtosis: -2.0, ..LOAD }, &TIMING);
+        let n = found.boundaries;
+        close(coin.deviation, 0.5 * (2.0 / (n * (n - 1.0))).sqrt(), 1e-3);
         // Nothing is lost: sums say all. As many records as packets: all delays are known.
         assert_eq!(Expectation::of(512, &Load { loss: 0.0, ..LOAD }, &TIMING).mean, 0.0);
         let all = Expectation::of(1_000_000, &Load { loss: 0.5, ..LOAD }, &TIMING);
