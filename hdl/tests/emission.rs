@@ -69,6 +69,7 @@ fn signals_between_processes_are_assigned_once() {
         (Kind::LDA_IDENTITY, &[0], 32),
         (Kind::FLOW_ROWS, &[0], 16),
         (Kind::FLOW_VECTOR, &[0], 128),
+        (Kind::SLICES, &[1], 16),
     ] {
         let settings = Settings { synopsis, prefixes, rows, ..Settings::default() };
         let verilog = emit(&Configuration::new(settings).unwrap(), Module::Core, "deltaline").unwrap();

@@ -16,6 +16,7 @@ use deltaline_hdl::emit::refusal::EmitError;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::{Entry, WORDS};
 use deltaline_model::sketch::flow_vector::MIN_COUNTERS;
+use deltaline_model::sketch::slices::RECORD_CELLS;
 use deltaline_model::wire::shape::Kind;
 
 /// A configuration with this many classes, told apart by the IP version's bits. An identity table has its own number of
@@ -39,7 +40,8 @@ fn configuration(rows: usize, banks: usize, classes: usize, cells: CellKind) -> 
         CellKind::Srda => (Kind::SRDA, 1),
         CellKind::Slices => (Kind::SLICES, 1),
     };
-    let (prefixes, digest) = (&[0, 1, 2, 3, 4, 5, 6, 7][..banks], cells == CellKind::Digests);
+    let prefixes: &[u8] = if cells == CellKind::Slices { &[3] } else { &[0, 1, 2, 3, 4, 5, 6, 7][..banks] };
+    let digest = cells == CellKind::Digests;
     let settings = Settings { synopsis, rows, prefixes, entries: &entries, digest, ..Settings::default() };
     Configuration::new(settings).unwrap()
 }
@@ -88,6 +90,7 @@ fn check(core: CoreKind) {
                     | CellKind::FlowRows
                     | CellKind::FlowVector,
                 ) => rows,
+                (_, CellKind::Slices) => rows / RECORD_CELLS,
                 _ => rows * banks * classes,
             };
             assert!(verilog.contains(&format!("ADDRESS({})", words.ilog2())), "{core} {size:?}");
@@ -120,7 +123,6 @@ fn check_refusal(core: CoreKind, configuration: &Configuration) {
     let (rows, banks) = (configuration.rows(), configuration.prefixes().banks());
     let (classes, cells) = (configuration.classes(), CellKind::of_configuration(configuration));
     let expected = match core {
-        _ if cells == CellKind::Slices => Refusal::NoSlices,
         _ if cells.is_software_only() => Refusal::SoftwareOnly { cells },
         CoreKind::Byte if cells == CellKind::Digests => Refusal::NoDigests,
         CoreKind::Byte if classes > 1 => Refusal::NoClassifier,
@@ -128,6 +130,19 @@ fn check_refusal(core: CoreKind, configuration: &Configuration) {
         _ => Refusal::Size { core, cells, rows, banks, classes },
     };
     assert_eq!(emit(core, configuration), Err(EmitError::Refused(expected)));
+}
+
+#[test]
+fn slices_that_are_of_software_alone() {
+    let slices = Settings { synopsis: Kind::SLICES, prefixes: &[3], ..Settings::default() };
+    for (settings, refusal) in [
+        (Settings { prefixes: &[0], ..slices }, Refusal::MergedSlices),
+        (Settings { digest: true, ..slices }, Refusal::SlicesWithDigests),
+        (Settings { synopsis: Kind::BOTH, prefixes: &[1, 6], ..slices }, Refusal::Both),
+    ] {
+        let found = emit(CoreKind::Bits64, &Configuration::new(settings).unwrap());
+        assert_eq!(found, Err(EmitError::Refused(refusal)));
+    }
 }
 
 #[test]

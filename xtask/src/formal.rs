@@ -36,6 +36,7 @@ use deltaline_hdl::sketch::identity_table::IdentityTable;
 use deltaline_hdl::sketch::lane::Lane;
 use deltaline_hdl::sketch::lda::Lda;
 use deltaline_hdl::sketch::lda_identity::LdaIdentity;
+use deltaline_hdl::sketch::slices::Slices;
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::Fields;
 use deltaline_model::wire::shape::Kind;
@@ -158,6 +159,14 @@ const FLOW_VECTOR_SMALL: Design = design("128 counters", "-DA=7", || {
     let configuration = of_kind(Kind::FLOW_VECTOR, 128)?;
     Ok(emit_block(&mut FlowVector::<7>::new(&configuration), "flow_vector")?)
 });
+const SLICES: Design = design("512 records", "-DA=10", || {
+    let configuration = of_kind(Kind::SLICES, 1024)?;
+    Ok(emit_block(&mut Slices::<10, 9>::new(&configuration), "slices")?)
+});
+const SLICES_SMALL: Design = design("4 records", "-DA=3", || {
+    let configuration = of_kind(Kind::SLICES, 8)?;
+    Ok(emit_block(&mut Slices::<3, 2>::new(&configuration), "slices")?)
+});
 const LDA_IDENTITY: Design = design("1024 rows, 4 x 256 cells", "-DA=12 -DR=10 -DT=8", || {
     let configuration = of_kind(Kind::LDA_IDENTITY, 1024)?;
     Ok(emit_block(&mut LdaIdentity::<10, 12, 8>::new(&configuration), "lda_identity")?)
@@ -198,7 +207,7 @@ const fn fault(what: &'static str, from: &'static str, to: &'static str, cycles:
     Fault { what, from, to, cycles }
 }
 
-const PROOFS: [Proof; 13] = [
+const PROOFS: [Proof; 14] = [
     Proof {
         name: "ram",
         designs: &[LDA],
@@ -541,6 +550,72 @@ const PROOFS: [Proof; 13] = [
                 (2, 2),
             ),
             fault("a wrap is not told", "overflow = lda_overflow;", "overflow = 1'b0;", (2, 2)),
+        ],
+    },
+    Proof {
+        name: "slices",
+        designs: &[SLICES],
+        small: SLICES_SMALL,
+        cut: "slices_place",
+        window: None,
+        base: 16,
+        step: 16,
+        cover: 30,
+        faults: &[
+            fault(
+                "a packet right behind another is lost",
+                "waiting_0_d = packet;",
+                "waiting_0_d = packet & ~waiting_0_q;",
+                (1, 20),
+            ),
+            fault("the copy of the packet behind", "copy_5_d = copy_4_q;", "copy_5_d = copy_3_q;", (1, 20)),
+            fault(
+                "the place of the packet behind",
+                "first_place_d = place_then_q;",
+                "first_place_d = place_value;",
+                (1, 20),
+            ),
+            fault(
+                "the copy goes on where it ended",
+                "if (copy_5_q != copy_before_q) begin",
+                "if (1'b0) begin",
+                (1, 20),
+            ),
+            fault(
+                "a copy without a packet keeps its records",
+                "used_1_d = used_then;",
+                "used_1_d = starts ? used_then : used_1_q;",
+                (1, 20),
+            ),
+            fault("one record more than there are", "used_now != all", "used_now != all + 32'h1", (1, 20)),
+            fault(
+                "a full table's last slice ends",
+                "& ~starts & |used_now",
+                "& ~sampler_sampled & |used_now",
+                (1, 20),
+            ),
+            fault("a start counts twice", "count_d = 32'h1;", "count_d = 32'h2;", (1, 20)),
+            fault("packets in front of the first slice", "& ~starts & |used_now", "& ~starts", (1, 20)),
+            fault(
+                "the other copy is written",
+                "memory_1_write = written_q & written_copy_q;",
+                "memory_1_write = written_q & ~written_copy_q;",
+                (1, 20),
+            ),
+            fault(
+                "a start is not written before another packet comes",
+                "written_d = starts | goes_on;",
+                "written_d = goes_on;",
+                (1, 20),
+            ),
+            fault("what is not used is shown", "if (is_used_q) begin", "if (1'b1) begin", (1, 20)),
+            fault("the words are exchanged", "if (is_second) begin", "if (~is_second) begin", (1, 20)),
+            fault(
+                "the drained copy has the other's number",
+                "drained_used = used_1_q;",
+                "drained_used = used_0_q;",
+                (1, 20),
+            ),
         ],
     },
     Proof {

@@ -40,6 +40,9 @@ pub(crate) fn commit_cycle(core: CoreKind, cells: CellKind) -> usize {
         // Twice four rounds more.
         CoreKind::Bits64 if cells == CellKind::FlowVector => 29,
         CoreKind::Bits512 if cells == CellKind::FlowVector => 28,
+        // Nothing is read before it is written.
+        CoreKind::Bits64 if cells == CellKind::Slices => 15,
+        CoreKind::Bits256 | CoreKind::Bits512 if cells == CellKind::Slices => 14,
         CoreKind::Bits64 => 20,
         CoreKind::Bits256 | CoreKind::Bits512 | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => 19,
     }

@@ -148,6 +148,7 @@ fn kinds() -> String {
         (Kind::LDA_IDENTITY, false, "3", &[]),
         (Kind::FLOW_ROWS, true, "4", &["digest"]),
         (Kind::FLOW_VECTOR, false, "1", &[]),
+        (Kind::SLICES, false, "1", &[]),
     ] {
         let bits = deltaline_model::wire::cell::bits(fields.len());
         let cells = most_cells(bits);
@@ -163,8 +164,10 @@ fn kinds() -> String {
     text + "
 A cell is a count of 32 bits, a timestamp sum of 40 bits and further fields of 32 bits. Cells a frame: or as many as a table
 has. Every kind has one own word, word 16: the prefix lengths in this interval, one byte a bank, the first bank's in bits
-63:56, 255 where there is no bank; an identity table's, an lds's and a colate's is its one prefix length. Of lda-identity, table 0 has rows; each two words of
+63:56, 255 where there is no bank; an identity table's, an lds's, a colate's and that of slices is its one prefix length. Of lda-identity, table 0 has rows; each two words of
 tables 1 and 2 are a cell of an identity table: count and check sum, then the identifier's two halves in their places.
+Of slices, each two words are a record: the first packet's place and its timestamp, modulo 2^40, in the places of count and sum; then the packets of the
+slice and the sum of their timestamps. A record of no packets and all behind it are not used.
 "
 }
 
@@ -237,7 +240,7 @@ fn example(configuration: &Configuration) -> String {
     let fields = match kind {
         Kind::FLOW_ROWS => " digest |",
         Kind::LDA if configuration.has_digests() => " digest |",
-        Kind::LDA | Kind::FLOW_VECTOR => "",
+        Kind::LDA | Kind::FLOW_VECTOR | Kind::SLICES => "",
         Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY => " check | identifier |",
         _ => " identifier |",
     };

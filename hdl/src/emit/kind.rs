@@ -39,4 +39,6 @@ pub enum Module {
     FlowRows,
     /// Vector of flows: keys in, cells out.
     FlowVector,
+    /// Slices: keys in, records out.
+    Slices,
 }

@@ -24,6 +24,7 @@ use crate::sketch::lda::Lda;
 use crate::sketch::lda_identity::LdaIdentity;
 use crate::sketch::place::{self, Place};
 use crate::sketch::sampler::Sampler;
+use crate::sketch::slices::Slices;
 use deltaline_design::{CellKind, CoreKind, Refusal};
 use deltaline_model::configuration::Configuration;
 
@@ -79,6 +80,10 @@ impl Request<'_> {
                 let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::FlowVector)?;
                 sizes::flow_vector(size, Stage(self))
             }
+            Module::Slices => {
+                let size = CoreKind::Bits64.size_of_stages(configuration, CellKind::Slices)?;
+                sizes::slices(size, Stage(self))
+            }
             Module::Lda if cells == CellKind::Digests => {
                 sizes::narrow_digests(CoreKind::Bits64.size(configuration)?, Stage(self))
             }
@@ -107,7 +112,7 @@ impl Request<'_> {
             (_, CellKind::LdaIdentity) => sizes::lda_identity(size, WithLdaIdentity(self)),
             (_, CellKind::FlowRows) => sizes::flow_rows(size, WithFlowRows(self)),
             (_, CellKind::FlowVector) => sizes::flow_vector(size, WithFlowVector(self)),
-            (_, CellKind::Slices) => Err(Refusal::NoSlices.into()),
+            (_, CellKind::Slices) => sizes::slices(size, WithSlices(self)),
             (_, cells @ (CellKind::Rda | CellKind::Srda)) => Err(Refusal::SoftwareOnly { cells }.into()),
         }
     }
@@ -125,6 +130,7 @@ impl Emission for Stage<'_> {
             Module::LdaIdentity => emit_block(&mut LdaIdentity::<R, A, T>::new(configuration), name),
             Module::FlowRows => emit_block(&mut FlowRows::<R, A>::new(configuration), name),
             Module::FlowVector => emit_block(&mut FlowVector::<R>::new(configuration), name),
+            Module::Slices => emit_block(&mut Slices::<R, T>::new(configuration), name),
             Module::Sampler => emit_block(&mut Sampler::<R, A>::new(configuration), name),
             _ if configuration.has_digests() => emit_block(&mut Lda::<A, 104, 1>::default(), name),
             _ => emit_block(&mut Lda::<A>::default(), name),
@@ -209,6 +215,24 @@ impl Emission for WithFlowVector<'_> {
                 emit_block(&mut Core512::<R, R, 1, C, 72, 0, 0, 0, 1>::new(configuration), name)
             }
             _ => emit_block(&mut Core::<R, R, C, 72, 0, 0, 0, 0, 0, R, 0, 1>::new(configuration), name),
+        }
+    }
+}
+
+struct WithSlices<'a>(Request<'a>);
+
+impl Emission for WithSlices<'_> {
+    fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
+        self,
+    ) -> Result<String, EmitError> {
+        let Request { configuration, module, name } = self.0;
+        // One table: an address is that of a word.
+        match module {
+            Module::Core256 => emit_block(&mut Core256::<R, R, C, 72, 0, 0, 1, T>::new(configuration), name),
+            Module::Core512 => {
+                emit_block(&mut Core512::<R, R, 1, C, 72, 0, 0, 0, 0, 1, T>::new(configuration), name)
+            }
+            _ => emit_block(&mut Core::<R, R, C, 72, 0, 0, 0, 0, 0, T, 0, 0, 1>::new(configuration), name),
         }
     }
 }

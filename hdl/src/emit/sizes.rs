@@ -13,18 +13,19 @@ use deltaline_design::{Size, built_sizes, row_bits, word_bits};
 
 /// What is emitted once its size is known.
 pub(crate) trait Emission {
-    /// Emits it with R = log2(rows), A = R + bits of the bank's and the class's number, room for C classes, and T = R - 2.
+    /// Emits it with R = log2(rows), A = R + bits of the bank's and the class's number, room for C classes, and T = R - 2, of slices
+    /// R - 1.
     fn emit<const R: usize, const A: usize, const C: usize, const T: usize>(
         self,
     ) -> Result<String, EmitError>;
 }
 
-/// Emits in one of the sizes behind the semicolon.
+/// Emits in one of the sizes behind the semicolon, T being R less `below`.
 macro_rules! emit_in {
-    ($size:ident, $emission:ident; $(($rows:literal, $banks:literal, $classes:literal))*) => {
+    ($size:ident, $emission:ident, $below:literal; $(($rows:literal, $banks:literal, $classes:literal))*) => {
         match ($size.rows, $size.banks, $size.classes) {
             $(($rows, $banks, $classes) => {
-                $emission.emit::<{ row_bits($rows) }, { word_bits($rows, $banks, $classes) }, $classes, { row_bits($rows) - 2 }>()
+                $emission.emit::<{ row_bits($rows) }, { word_bits($rows, $banks, $classes) }, $classes, { row_bits($rows) - $below }>()
             })*
             _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
         }
@@ -33,52 +34,57 @@ macro_rules! emit_in {
 
 /// One lane of 64 bits.
 pub(crate) fn narrow(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(narrow, emit_in size, emission;)
+    built_sizes!(narrow, emit_in size, emission, 2;)
 }
 
 /// The same with digests.
 pub(crate) fn narrow_digests(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(narrow_digests, emit_in size, emission;)
+    built_sizes!(narrow_digests, emit_in size, emission, 2;)
 }
 
 /// One lane of 256 or 512 bits.
 pub(crate) fn wide(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(wide, emit_in size, emission;)
+    built_sizes!(wide, emit_in size, emission, 2;)
 }
 
 /// Several lanes.
 pub(crate) fn lanes(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(lanes, emit_in size, emission;)
+    built_sizes!(lanes, emit_in size, emission, 2;)
 }
 
 /// One lane of 256 or 512 bits, or several lanes, with digests.
 pub(crate) fn wide_digests(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(wide_digests, emit_in size, emission;)
+    built_sizes!(wide_digests, emit_in size, emission, 2;)
 }
 
 /// One lane of 64 bits with FineComb.
 pub(crate) fn finecomb(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(finecomb, emit_in size, emission;)
+    built_sizes!(finecomb, emit_in size, emission, 2;)
 }
 
 /// One lane of 64 bits with an identity table.
 pub(crate) fn identity(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(identity, emit_in size, emission;)
+    built_sizes!(identity, emit_in size, emission, 2;)
 }
 
 /// One lane of 64 bits with an LDA and an identity table.
 pub(crate) fn lda_identity(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(lda_identity, emit_in size, emission;)
+    built_sizes!(lda_identity, emit_in size, emission, 2;)
 }
 
 /// One lane of 64 or 512 bits with rows of flows.
 pub(crate) fn flow_rows(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(flow_rows, emit_in size, emission;)
+    built_sizes!(flow_rows, emit_in size, emission, 2;)
 }
 
 /// One lane of 64 or 512 bits with a vector of flows.
 pub(crate) fn flow_vector(size: Size, emission: impl Emission) -> Result<String, EmitError> {
-    built_sizes!(flow_vector, emit_in size, emission;)
+    built_sizes!(flow_vector, emit_in size, emission, 2;)
+}
+
+/// One lane of 64, 256 or 512 bits with slices.
+pub(crate) fn slices(size: Size, emission: impl Emission) -> Result<String, EmitError> {
+    built_sizes!(slices, emit_in size, emission, 1;)
 }
 
 #[cfg(test)]
@@ -100,7 +106,7 @@ mod tests {
     #[test]
     fn every_size_of_the_table_is_compiled_and_no_other() {
         type Dispatch = fn(Size, Probe) -> Result<String, EmitError>;
-        let tables: [(CoreKind, CellKind, Dispatch); 16] = [
+        let tables: [(CoreKind, CellKind, Dispatch); 19] = [
             (CoreKind::Bits64, CellKind::Lda, narrow),
             (CoreKind::Bits64, CellKind::Digests, narrow_digests),
             (CoreKind::Bits64, CellKind::FineComb, finecomb),
@@ -110,6 +116,9 @@ mod tests {
             (CoreKind::Bits512, CellKind::FlowRows, flow_rows),
             (CoreKind::Bits64, CellKind::FlowVector, flow_vector),
             (CoreKind::Bits512, CellKind::FlowVector, flow_vector),
+            (CoreKind::Bits64, CellKind::Slices, slices),
+            (CoreKind::Bits256, CellKind::Slices, slices),
+            (CoreKind::Bits512, CellKind::Slices, slices),
             (CoreKind::Bits256, CellKind::Lda, wide),
             (CoreKind::Bits512, CellKind::Lda, wide),
             (CoreKind::TwoLanes512, CellKind::Lda, lanes),

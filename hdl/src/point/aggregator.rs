@@ -24,7 +24,8 @@
 //! The live packets and bytes are those of all classes. [`Merge`] adds the cells of all lanes.
 //!
 //! In place of a lane there may be an [identity table](crate::sketch::identity_table), [rows with one beside
-//! them](crate::sketch::lda_identity), [rows of flows](crate::sketch::flow_rows), or a [vector of flows](crate::sketch::flow_vector). Another synopsis that is no lane with
+//! them](crate::sketch::lda_identity), [rows of flows](crate::sketch::flow_rows), a [vector of flows](crate::sketch::flow_vector), or
+//! [slices](crate::sketch::slices). Another synopsis that is no lane with
 //! other fields would stand beside these: an array of one or none, and its loop.
 //!
 //! With several lanes, `saturated` is also raised by 2^32 packets of a class in an interval, since a sum of cells might
@@ -64,8 +65,10 @@
 //!
 //! Parameters: R = log2(rows), A = R + bits of a bank number + bits of a class, L = lanes (1..=4), C = classes (1, 2 or 4),
 //! S and D as the lda's, P digest sums as the lane's, N lanes of cells, I identity tables, J rows with one beside them, K rows of
-//! flows and V vectors of flows: what holds the cells of the lanes' packets. Either N = L and I = J = K = V = 0, or L = I + J + K + V = 1 and N = 0. T is that of J; with a vector of flows A = R.
-//! Throughput: L frames a cycle. A frame's cell is written 13 cycles behind its commit, in an identity table and in rows of flows 14, in a vector of flows 22.
+//! flows, V vectors of flows and Z tables of slices: what holds the cells of the lanes' packets. Either N = L and I = J = K = V = Z = 0, or L = I + J + K + V + Z = 1
+//! and N = 0. T is that of J or of Z; with a vector of flows and with slices A = R.
+//! Throughput: L frames a cycle. A frame's cell is written 13 cycles behind its commit, in an identity table and in rows of flows 14, in a vector of flows 22,
+//! a record of slices 8.
 //!
 //! # Test plan
 //!
@@ -88,6 +91,7 @@ use crate::sketch::lane::Lane;
 use crate::sketch::lda_identity::LdaIdentity;
 use crate::sketch::merge::Merge;
 use crate::sketch::mixing::MIXING;
+use crate::sketch::slices::Slices;
 use deltaline_hdl_macros::passes;
 use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
@@ -108,6 +112,7 @@ pub struct Aggregator<
     const T: usize = R,
     const K: usize = 0,
     const V: usize = 0,
+    const Z: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -180,6 +185,7 @@ pub struct Aggregator<
     lda_identity: [LdaIdentity<R, A, T, S>; J],
     flow_rows: [FlowRows<R, A, S>; K],
     flow_vector: [FlowVector<A, S>; V],
+    slices: [Slices<A, T, S>; Z],
     totals: Totals,
     class_totals: [ClassTotals; C],
     time_sum: [TimeSum; C],
@@ -242,7 +248,8 @@ impl<
     const T: usize,
     const K: usize,
     const V: usize,
-> Aggregator<R, A, L, C, S, D, P, N, I, J, T, K, V>
+    const Z: usize,
+> Aggregator<R, A, L, C, S, D, P, N, I, J, T, K, V, Z>
 {
     /// The aggregator of a configuration with 2^R rows and at most C classes; A as [`Lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -253,6 +260,7 @@ impl<
             lda_identity: std::array::from_fn(|_| LdaIdentity::new(configuration)),
             flow_rows: std::array::from_fn(|_| FlowRows::new(configuration)),
             flow_vector: std::array::from_fn(|_| FlowVector::new(configuration)),
+            slices: std::array::from_fn(|_| Slices::new(configuration)),
             prefixes: Schedule::new(configuration),
             mixings: Mixings::new(configuration),
             emitter: Emitter::new(configuration),
@@ -287,7 +295,8 @@ impl<
     const T: usize,
     const K: usize,
     const V: usize,
-> Logic for Aggregator<R, A, L, C, S, D, P, N, I, J, T, K, V>
+    const Z: usize,
+> Logic for Aggregator<R, A, L, C, S, D, P, N, I, J, T, K, V, Z>
 {
     #[passes(
         intervals,
@@ -463,6 +472,18 @@ impl<
             self.flow_vector[i].clear_second.next =
                 self.emitter.clear_all.val() | (self.emitter.clear.val() & self.idle.val());
         }
+        for i in 0..Z {
+            self.slices[i].clk.next = self.clk.val();
+            self.slices[i].rst.next = self.rst.val();
+            self.slices[i].packet.next = self.packet[i].val();
+            self.slices[i].epoch.next = self.intervals.epoch.val();
+            self.slices[i].key.next = self.key[i].val();
+            self.slices[i].nanoseconds.next = self.staged_timestamp[i].q.val().get_bits::<40>(16);
+            self.slices[i].masks.next = self.prefixes.masks.val();
+            self.slices[i].mixing.next = self.mixings.mixing.val();
+            self.slices[i].drain_address.next = self.emitter.drain_address.val();
+            self.slices[i].drain_epoch.next = self.idle.val();
+        }
         self.octets.next = 0.into();
         self.half_time.next = 0.into();
         for c in 0..C {
@@ -579,6 +600,11 @@ impl<
             self.overflow.next = self.flow_vector[i].overflow.val();
             self.overflow_epoch.next = self.flow_vector[i].overflow_epoch.val();
             self.drained.next = self.flow_vector[i].drained_cell.val();
+        }
+        for i in 0..Z {
+            self.overflow.next = self.slices[i].overflow.val();
+            self.overflow_epoch.next = self.slices[i].overflow_epoch.val();
+            self.drained.next = self.slices[i].drained_cell.val();
         }
         self.sent_digest_sum.next =
             bit_cast::<32, 16>(self.digest_low.val()) | (bit_cast::<32, 16>(self.digest_high.val()) << 16);

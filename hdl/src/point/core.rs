@@ -115,6 +115,7 @@ pub struct Core<
     const T: usize = R,
     const K: usize = 0,
     const V: usize = 0,
+    const Z: usize = 0,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -175,7 +176,7 @@ pub struct Core<
 
     identity: Identity,
     boundary: Boundary<3>,
-    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I, J, T, K, V>,
+    aggregator: Aggregator<R, A, 1, C, S, D, P, N, I, J, T, K, V, Z>,
 }
 
 impl<
@@ -191,7 +192,8 @@ impl<
     const T: usize,
     const K: usize,
     const V: usize,
-> Core<R, A, C, S, D, P, N, I, J, T, K, V>
+    const Z: usize,
+> Core<R, A, C, S, D, P, N, I, J, T, K, V, Z>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -222,7 +224,8 @@ impl<
     const T: usize,
     const K: usize,
     const V: usize,
-> Logic for Core<R, A, C, S, D, P, N, I, J, T, K, V>
+    const Z: usize,
+> Logic for Core<R, A, C, S, D, P, N, I, J, T, K, V, Z>
 {
     #[passes(
         aggregator,

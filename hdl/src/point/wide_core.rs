@@ -22,9 +22,10 @@
 //! # Parameters, latency and throughput
 //!
 //! N, P, B, K, W, V as the wide identity's; R = log2(rows), A = R + bits of a bank number + bits of a class, L lanes,
-//! C classes, S and D as the lda's (digests), G lanes of cells, F rows of flows and Q vectors of flows as the aggregator's N, K and V. One beat a
+//! C classes, S and D as the lda's (digests), G lanes of cells, F rows of flows, Q vectors of flows and Z tables of slices as the
+//! aggregator's N, K, V and Z, T as its T. One beat a
 //! cycle and lane, so with frames of one beat one frame a cycle and lane. A frame is committed six cycles behind its last beat, and its cell is
-//! written 13 cycles later, with rows of flows 14, with a vector of flows 22.
+//! written 13 cycles later, with rows of flows 14, with a vector of flows 22, a record of slices 8.
 //!
 //! # Test plan
 //!
@@ -40,8 +41,16 @@ use deltaline_model::configuration::Configuration;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self); beats of 256 bits.
-pub type Core256<const R: usize, const A: usize, const C: usize, const S: usize = 72, const D: usize = 0> =
-    WideCore<8, 4, 256, 32, 512, 16, R, A, 1, C, S, D>;
+pub type Core256<
+    const R: usize,
+    const A: usize,
+    const C: usize,
+    const S: usize = 72,
+    const D: usize = 0,
+    const G: usize = 1,
+    const Z: usize = 0,
+    const T: usize = R,
+> = WideCore<8, 4, 256, 32, 512, 16, R, A, 1, C, S, D, G, 0, 0, Z, T>;
 /// See the [module](self); L lanes with beats of 512 bits.
 pub type Core512<
     const R: usize,
@@ -53,7 +62,9 @@ pub type Core512<
     const G: usize = L,
     const F: usize = 0,
     const Q: usize = 0,
-> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D, G, F, Q>;
+    const Z: usize = 0,
+    const T: usize = R,
+> = WideCore<16, 8, 512, 64, 1024, 32, R, A, L, C, S, D, G, F, Q, Z, T>;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
@@ -73,6 +84,8 @@ pub struct WideCore<
     const G: usize = L,
     const F: usize = 0,
     const Q: usize = 0,
+    const Z: usize = 0,
+    const T: usize = R,
 > {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
@@ -133,7 +146,7 @@ pub struct WideCore<
 
     identity: [WideIdentity<N, P, B, K, W, V>; L],
     boundary: Boundary<2>,
-    aggregator: Aggregator<R, A, L, C, S, D, D, G, 0, 0, R, F, Q>,
+    aggregator: Aggregator<R, A, L, C, S, D, D, G, 0, 0, T, F, Q, Z>,
     delimiter_now: Signal<Local, Bit>,
 }
 
@@ -153,7 +166,9 @@ impl<
     const G: usize,
     const F: usize,
     const Q: usize,
-> WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F, Q>
+    const Z: usize,
+    const T: usize,
+> WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F, Q, Z, T>
 {
     /// The core of a configuration with 2^R rows and at most C classes; A as [`crate::sketch::lane`] wants it.
     pub fn new(configuration: &Configuration) -> Self {
@@ -187,7 +202,9 @@ impl<
     const G: usize,
     const F: usize,
     const Q: usize,
-> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F, Q>
+    const Z: usize,
+    const T: usize,
+> Logic for WideCore<N, P, B, K, W, V, R, A, L, C, S, D, G, F, Q, Z, T>
 {
     #[passes(
         aggregator,

@@ -7,7 +7,8 @@
 //!
 //! [`lane::Lane`] puts them together for the packets of one lane; [`identity_table::IdentityTable`] does so for an identity
 //! table, [`lda_identity::LdaIdentity`] for rows with one beside them, [`flow_rows::FlowRows`] for rows
-//! in which every flow has cells, [`flow_vector::FlowVector`] for a vector in which it has.
+//! in which every flow has cells, [`flow_vector::FlowVector`] for a vector in which it has, [`slices::Slices`] for records of
+//! slices.
 
 pub mod adder;
 pub mod cell_memory;
@@ -25,4 +26,5 @@ pub mod mixing;
 pub mod place;
 pub mod rounds;
 pub mod sampler;
+pub mod slices;
 pub mod table;

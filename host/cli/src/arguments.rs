@@ -40,7 +40,7 @@ pub(crate) struct Size {
     /// Length of an interval
     #[arg(long, default_value = "1s", value_parser = parse::interval, value_name = "DURATION")]
     pub(crate) interval: u64,
-    /// What keeps the packets: rows, for which there is hardware, or slices, in software
+    /// What keeps the packets: rows, as hardware has them, or slices that are merged, in software
     #[arg(long, value_enum, default_value = "lda")]
     pub(crate) synopsis: Synopsis,
     /// Mean delay, such as 5ms; needed for slices, whose error is a time and does not grow with the delay

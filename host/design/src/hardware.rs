@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::sizes::{Size, sizes};
 use crate::stream::Stream;
 use deltaline_model::configuration::Configuration;
+use deltaline_model::wire::shape::Kind;
 
 impl CoreKind {
     /// Whether it is built with so many rows, banks or tables, and classes.
@@ -26,7 +27,14 @@ impl CoreKind {
     pub fn size(self, configuration: &Configuration) -> Result<Size, Refusal> {
         let cells = CellKind::of_configuration(configuration);
         if cells == CellKind::Slices {
-            return Err(Refusal::NoSlices);
+            let refusals = [
+                (configuration.kind() == Kind::BOTH, Refusal::Both),
+                (configuration.prefixes().lengths() == [0], Refusal::MergedSlices),
+                (configuration.has_digest_sum(), Refusal::SlicesWithDigests),
+            ];
+            if let Some((_, refusal)) = refusals.into_iter().find(|(is_refused, _)| *is_refused) {
+                return Err(refusal);
+            }
         }
         if cells.is_software_only() {
             return Err(Refusal::SoftwareOnly { cells });

@@ -151,7 +151,7 @@ pub enum CellKind {
     Rda,
     /// sRDA's, of software alone.
     Srda,
-    /// Those of slices, alone or with an LDA, of software alone.
+    /// Those of slices, alone or, in software, with an LDA.
     Slices,
 }
 
@@ -188,7 +188,7 @@ impl CellKind {
 
     /// Whether there is no hardware for them, whatever the core.
     pub const fn is_software_only(self) -> bool {
-        matches!(self, CellKind::Rda | CellKind::Srda | CellKind::Slices)
+        matches!(self, CellKind::Rda | CellKind::Srda)
     }
 
     /// Further fields of 32 bits in a cell, beside count and timestamp sum.

@@ -46,9 +46,18 @@ pub enum Refusal {
         /// The cells.
         cells: CellKind,
     },
-    /// Slices are of software alone.
-    #[error("no core with slices yet; take lda, or measure in software")]
-    NoSlices,
+    /// Slices beside an LDA are of software alone.
+    #[error("no core with lda and slices; take one of them, or measure in software")]
+    Both,
+    /// Slices are merged where the table is full, in software alone.
+    #[error(
+        "no core that merges slices, as prefix length 0 asks for: give 1 to 16, with which slices start once in 2^n packets and a full \
+         table's last one goes on; or measure in software"
+    )]
+    MergedSlices,
+    /// Slices have no digests in hardware.
+    #[error("no core with slices and digests; leave digest out")]
+    SlicesWithDigests,
     /// The core of 8 bits has no classifier.
     #[error(
         "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
@@ -110,11 +119,15 @@ fn with(cells: CellKind) -> &'static str {
     }
 }
 
-/// An identity table always has four tables, beside rows always three, an LDS four rows, and COLATE one vector.
+/// An identity table always has four tables, beside rows always three, an LDS four rows, COLATE one vector, and slices one table.
 fn has_fixed_tables(cells: CellKind) -> bool {
     matches!(
         cells,
-        CellKind::IdentityTable | CellKind::LdaIdentity | CellKind::FlowRows | CellKind::FlowVector
+        CellKind::IdentityTable
+            | CellKind::LdaIdentity
+            | CellKind::FlowRows
+            | CellKind::FlowVector
+            | CellKind::Slices
     )
 }
 

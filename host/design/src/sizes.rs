@@ -21,7 +21,7 @@ use deltaline_model::configuration::Configuration;
 ///
 /// The tables: `byte`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
 /// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these; `finecomb`, `identity` and `lda_identity`, one lane of
-/// 64 bits with those synopses; `flow_rows` and `flow_vector`, one lane of 64 or 512 bits.
+/// 64 bits with those synopses; `flow_rows` and `flow_vector`, one lane of 64 or 512 bits; `slices`, one lane of 64, 256 or 512 bits.
 #[macro_export]
 macro_rules! built_sizes {
     (byte, $with:ident $($more:tt)*) => {
@@ -106,6 +106,13 @@ macro_rules! built_sizes {
             (128, 2, 1) (1024, 2, 1)
         }
     };
+    // One table of half as many records, always.
+    (slices, $with:ident $($more:tt)*) => {
+        $with! {
+            $($more)*
+            (16, 2, 1) (1024, 2, 1)
+        }
+    };
 }
 
 /// A size of hardware.
@@ -158,6 +165,7 @@ const IDENTITY: &[Size] = built_sizes!(identity, table);
 const LDA_IDENTITY: &[Size] = built_sizes!(lda_identity, table);
 const FLOW_ROWS: &[Size] = built_sizes!(flow_rows, table);
 const FLOW_VECTOR: &[Size] = built_sizes!(flow_vector, table);
+const SLICES: &[Size] = built_sizes!(slices, table);
 
 /// Most rows of a bank that any hardware is built for.
 pub const MAX_ROWS: usize = {
@@ -192,6 +200,7 @@ pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
         (CoreKind::Bits64, CellKind::LdaIdentity) => LDA_IDENTITY,
         (CoreKind::Bits64 | CoreKind::Bits512, CellKind::FlowRows) => FLOW_ROWS,
         (CoreKind::Bits64 | CoreKind::Bits512, CellKind::FlowVector) => FLOW_VECTOR,
+        (CoreKind::Bits64 | CoreKind::Bits256 | CoreKind::Bits512, CellKind::Slices) => SLICES,
         (CoreKind::Bits256 | CoreKind::Bits512, CellKind::Lda) => WIDE,
         (CoreKind::TwoLanes512 | CoreKind::FourLanes512, CellKind::Lda) => LANES,
         (_, CellKind::Digests) => WIDE_DIGESTS,

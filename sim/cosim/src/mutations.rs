@@ -830,6 +830,7 @@ pub fn check(
         Module::IdentityTable | Module::LdaIdentity | Module::FlowRows | Module::FlowVector => {
             checks::identity_table::check(toolchain, configuration, verilog, 20_000, 7)
         }
+        Module::Slices => checks::slices::check(toolchain, configuration, verilog, 20_000, 7),
         Module::Core | Module::Core256 | Module::Core512 => {
             checks::core::check(toolchain, configuration, verilog, 3000, 7)
         }
@@ -857,5 +858,6 @@ pub fn name(module: Module) -> &'static str {
         Module::LdaIdentity => "lda_identity",
         Module::FlowRows => "flow_rows",
         Module::FlowVector => "flow_vector",
+        Module::Slices => "slices",
     }
 }

@@ -34,6 +34,11 @@ fn flow_vector(prefix: u8, settings: Settings) -> Configuration {
     Configuration::new(settings).unwrap()
 }
 
+fn slices(prefix: u8, rows: usize, settings: Settings) -> Configuration {
+    let settings = Settings { synopsis: Kind::SLICES, rows, prefixes: &[prefix], ..settings };
+    Configuration::new(settings).unwrap()
+}
+
 fn finecomb(settings: Settings) -> Configuration {
     Configuration::new(Settings { synopsis: Kind::FINECOMB, rows: 16, ..settings }).unwrap()
 }
@@ -83,6 +88,15 @@ fn vector_of_flows() {
     }
 }
 
+#[test]
+fn records_of_slices() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 3, ..Settings::default() };
+    for configuration in [slices(1, 16, Settings::default()), slices(4, 16, rabin), slices(2, 1024, rabin)] {
+        let verilog = emit(&configuration, Module::Slices, "slices").unwrap();
+        checks::slices::check(&toolchain(), &configuration, &verilog, 200_000, 1).unwrap();
+    }
+}
+
 /// Several control frames of each table.
 #[test]
 fn large_tables() {
@@ -92,6 +106,7 @@ fn large_tables() {
         Settings { synopsis: Kind::LDA_IDENTITY, prefixes: &[0], ..Settings::default() },
         Settings { synopsis: Kind::FLOW_ROWS, prefixes: &[0], ..Settings::default() },
         Settings { synopsis: Kind::FLOW_VECTOR, prefixes: &[0], ..Settings::default() },
+        Settings { synopsis: Kind::SLICES, prefixes: &[1], ..Settings::default() },
     ] {
         let configuration = Configuration::new(configuration).unwrap();
         let verilog = emit(&configuration, Module::Core, "deltaline").unwrap();
@@ -128,6 +143,20 @@ fn cores_with_a_vector() {
     for (module, configuration) in [
         (Module::Core, flow_vector(1, Settings { mixing: true, adaptive: true, ..rabin })),
         (Module::Core512, flow_vector(0, Settings::default())),
+    ] {
+        let verilog = emit(&configuration, module, "deltaline").unwrap();
+        let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
+        assert!(packets >= 10_000);
+    }
+}
+
+#[test]
+fn cores_with_slices() {
+    let rabin = Settings { hash: HashKind::Rabin, seed: 3, segment: 0xdead_beef, ..Settings::default() };
+    for (module, configuration) in [
+        (Module::Core, slices(2, 16, Settings { mixing: true, adaptive: true, ..rabin })),
+        (Module::Core256, slices(1, 16, Settings::default())),
+        (Module::Core512, slices(3, 16, Settings::default())),
     ] {
         let verilog = emit(&configuration, module, "deltaline").unwrap();
         let packets = checks::core::check(&toolchain(), &configuration, &verilog, 10_000, 1).unwrap();
@@ -266,6 +295,55 @@ const VECTOR_FAULTS: &[Fault] = &[
     fault("cleared in the other copy", "lda_clear_1 = clear_second;", "lda_clear_1 = clear_first;"),
 ];
 
+/// Of slices.
+const SLICES_FAULTS: &[Fault] = &[
+    fault(
+        "a packet right behind another is lost",
+        "waiting_0_d = packet;",
+        "waiting_0_d = packet & ~waiting_0_q;",
+    ),
+    fault("the copy of a later packet", "copy_5_d = copy_4_q;", "copy_5_d = copy_3_q;"),
+    fault("the place of the packet behind", "first_place_d = place_then_q;", "first_place_d = place_value;"),
+    fault("the timestamp of a later packet", "q <= stage_5;", "q <= stage_4;"),
+    fault("a copy that goes on where it ended", "if (copy_5_q != copy_before_q) begin", "if (1'b0) begin"),
+    fault(
+        "a copy without a packet keeps its records",
+        "used_1_d = used_then;",
+        "used_1_d = starts ? used_then : used_1_q;",
+    ),
+    fault("a record more than there are", "used_now != all", "used_now != all + 32'h1"),
+    fault(
+        "a full table's last slice ends",
+        "goes_on = waiting_5_q & ~starts & |used_now;",
+        "goes_on = waiting_5_q & ~sampler_sampled & |used_now;",
+    ),
+    fault(
+        "packets in front of the first slice",
+        "goes_on = waiting_5_q & ~starts & |used_now;",
+        "goes_on = waiting_5_q & ~starts;",
+    ),
+    fault("a start that counts twice", "count_d = 32'h1;", "count_d = 32'h2;"),
+    fault(
+        "the other copy is written",
+        "memory_1_write = written_q & written_copy_q;",
+        "memory_1_write = written_q & ~written_copy_q;",
+    ),
+    fault("a start that is not written", "written_d = starts | goes_on;", "written_d = goes_on;"),
+    fault("an overflow unseen", "overflow = written_q & ~|count_q;", "overflow = 1'b0;"),
+    fault(
+        "an overflow of the other copy",
+        "overflow_epoch = written_copy_q;",
+        "overflow_epoch = ~written_copy_q;",
+    ),
+    fault("records of earlier intervals", "if (is_used_q) begin", "if (1'b1) begin"),
+    fault("words exchanged", "if (is_second) begin", "if (~is_second) begin"),
+    fault(
+        "a sum without its upper half",
+        "ram_3_write_data = second[(32'h24)+:(36)];",
+        "ram_3_write_data = first[(32'h24)+:(36)];",
+    ),
+];
+
 /// Of a core with FineComb.
 const FINECOMB_FAULTS: &[Fault] = &[
     fault("halves exchanged", "lda_field_0 = field_0_q;", "lda_field_0 = field_1_q;"),
@@ -340,5 +418,14 @@ fn planted_faults_of_a_vector_are_noticed() {
     let check =
         |verilog: &str| checks::identity_table::check(&toolchain(), &configuration, verilog, 10_000, 7);
     let blind = missed(&verilog, "flow_vector", VECTOR_FAULTS, check).unwrap();
+    assert!(blind.is_empty(), "{blind:#?}");
+}
+
+#[test]
+fn planted_faults_of_slices_are_noticed() {
+    let configuration = slices(2, 16, Settings::default());
+    let verilog = emit(&configuration, Module::Slices, "slices").unwrap();
+    let check = |verilog: &str| checks::slices::check(&toolchain(), &configuration, verilog, 10_000, 7);
+    let blind = missed(&verilog, "slices", SLICES_FAULTS, check).unwrap();
     assert!(blind.is_empty(), "{blind:#?}");
 }

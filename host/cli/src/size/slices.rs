@@ -51,8 +51,9 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
         ("--out", arguments.out.is_some()),
     ] {
         if is_given {
-            let message =
-                format!("{option}: slices are software's alone, there is no hardware for them; leave it out");
+            let message = format!(
+                "{option}: these slices are merged in a full table, as software alone does; leave it out"
+            );
             return Err(Failure::new(Exit::Usage, message));
         }
     }

@@ -33,6 +33,7 @@
 //! | [`core`] | traffic, interval ends, back-pressure on m_axis, bad frames, clock lost | 64-byte frames back to back without a lost update; packets that differ in a counter alone, whose rows' counts are those of random ones; ends by delimiter and by clock at every beat of two frames; every kind of delimiter, in cores of more than 512 cells in one role with one copy but for `cargo xtask cosim`; ends around the end of a drain; refused ends; lock lost around an end; the clock's seconds at an end, and others during its drain; every counter's and sum's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; with classes: packets of any class and of none |
 //! | [`byte`] | traffic, interval ends, back-pressure on m_axis, bad frames | packets that differ in a counter alone; shortest packets, 64-byte and 1-byte frames back to back with an end refused every cycle; frames cut at every byte, headers up to the window's end; ends by delimiter and by clock at every byte of six frames; delimiters with each byte wrong, cut short, refused, in both roles with both copies where there are at most 16 cells; ends around the end of a drain, whose length is bounded; lock lost around an end; every counter's carry and saturation, preloaded; reset in the middle of a frame whose rest follows; frames while clearing; the rules of m_axis in every cycle; 50 planted faults |
 //! | [`signed_byte`] | traffic, keys and epochs scheduled at any time for intervals behind, near and half the numbers away, back-pressure | every address; every byte strobe; writes while the key is copied; the length of a drain; resets within it |
+//! | [`slices`] | packets that start slices and packets that do not, one a cycle and with pauses, drains meanwhile | copies without a packet, slices of one packet to twelve, neighbours in different copies, drains at once, forwards and backwards, twice; counts that wrap |
 //! | [`succession`] | the byte core's alone: delimiters as near to each other as can be, requests around them, ends that cannot be, resets | numbers and epochs that differ in a byte, a bit or a carry |
 
 pub mod adaptive;
@@ -59,4 +60,5 @@ pub mod registers;
 pub mod sampler;
 pub mod shell;
 pub mod signed_byte;
+pub mod slices;
 pub mod succession;
