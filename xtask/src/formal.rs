@@ -41,7 +41,11 @@ use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::classifier::Fields;
 use deltaline_model::wire::shape::Kind;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 /// A proof in `hdl/formal/<name>.v`, whose top module is `<name>_proof`.
@@ -797,29 +801,59 @@ pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
     tools::install(tools::Selection::Synthesis)?;
     tools::install(tools::Selection::Formal)?;
     println!("{:<56} {:<17} {:>8}  {:<28} {:>7}", "property", "engine", "depth", "result", "seconds");
-    let mut bad = 0;
-    let mut line = |outcome: &dyn Fn() -> Result<Outcome, Failure>| -> Result<(), Failure> {
+    let bad = AtomicUsize::new(0);
+    let line = |outcome: &dyn Fn() -> Result<Outcome, Failure>| -> Result<(), Failure> {
         let start = Instant::now();
         let Outcome { property, engine, depth, result, good } = outcome()?;
         let seconds = start.elapsed().as_secs_f64();
         println!("{property:<56} {engine:<17} {depth:>8}  {result:<28} {seconds:>7.1}");
-        bad += usize::from(!good);
+        bad.fetch_add(usize::from(!good), Ordering::Relaxed);
         Ok(())
     };
     if with_hash {
-        hash::prove(&mut line)?;
+        hash::prove(&line)?;
     }
-    for proof in chosen {
-        for design in proof.designs {
-            line(&|| hold(proof, design))?;
+    // Solvers have one thread each.
+    let waiting = Mutex::new(chosen.into_iter());
+    let work = || -> Result<(), String> {
+        loop {
+            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(proof) = next else { return Ok(()) };
+            lines(proof, line).map_err(|error| format!("{}: {error}", proof.name))?;
         }
-        let small = emitted(proof, &proof.small)?;
-        line(&|| cover(proof, &small))?;
-        for fault in proof.faults {
-            line(&|| notice(proof, fault, &small))?;
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    thread::scope(|scope| -> Result<(), Failure> {
+        let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let started: Vec<_> = (0..workers).map(start).collect::<Result<_, _>>()?;
+        for worker in started {
+            worker.join().map_err(|_| "a proof panicked")??;
         }
+        Ok(())
+    })?;
+    match bad.into_inner() {
+        0 => Ok(()),
+        bad => Err(format!("{bad} of these lines are not as they should be").into()),
     }
-    if bad == 0 { Ok(()) } else { Err(format!("{bad} of these lines are not as they should be").into()) }
+}
+
+/// RustHDL's blocks are large values.
+const STACK: usize = 1 << 28;
+
+/// All lines of a proof.
+fn lines(
+    proof: &Proof,
+    line: impl Fn(&dyn Fn() -> Result<Outcome, Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for design in proof.designs {
+        line(&|| hold(proof, design))?;
+    }
+    let small = emitted(proof, &proof.small)?;
+    line(&|| cover(proof, &small))?;
+    for fault in proof.faults {
+        line(&|| notice(proof, fault, &small))?;
+    }
+    Ok(())
 }
 
 /// The properties hold for ever.
