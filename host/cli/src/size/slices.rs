@@ -52,7 +52,7 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
     ] {
         if is_given {
             let message = format!(
-                "{option}: these slices are merged in a full table, as software alone does; leave it out"
+                "{option}: these slices are merged where a table is full, for which there is no hardware; leave it out"
             );
             return Err(Failure::new(Exit::Usage, message));
         }
