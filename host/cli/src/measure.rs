@@ -72,7 +72,8 @@ pub(crate) struct Measure {
     /// has none; the other synopses do not allow this
     #[arg(long)]
     pub(crate) digest: bool,
-    /// What the measurement points are: the software, or the hardware design under simulation
+    /// What the measurement points are: the software, or the hardware design under simulation, as a core of one lane of 64 bits
+    /// whatever stream the design has
     #[arg(long, value_enum, default_value_t = Through::Software)]
     pub(crate) through: Through,
     /// Compare with the exact values, found by matching packet with packet
@@ -379,9 +380,9 @@ impl Output<'_> {
             self.through,
             table::summary(summary),
         );
-        if let Some(HardwareOutput { packets, cycles, cycles_per_second }) = self.hardware {
+        if let Some(HardwareOutput { core, packets, cycles, cycles_per_second }) = self.hardware {
             text += &format!(
-                "hardware: {packets} packets in {cycles} cycles, {:.0} thousand cycles a second; \
+                "hardware, {core}: {packets} packets in {cycles} cycles, {:.0} thousand cycles a second; \
                  {} control frames, {} bytes\n",
                 cycles_per_second / 1e3,
                 self.frames.count,

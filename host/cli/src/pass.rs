@@ -43,6 +43,8 @@ pub(crate) struct EndOutput {
 /// What the simulation took.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct HardwareOutput {
+    /// What is simulated, whatever stream the design has.
+    pub(crate) core: &'static str,
     /// Packets that both ends saw.
     pub(crate) packets: u64,
     /// Clock cycles of both ends.
@@ -136,6 +138,7 @@ impl Passed {
     pub(crate) fn hardware(&self) -> Option<HardwareOutput> {
         let cycles = self.sender.cycles? + self.receiver.cycles?;
         Some(HardwareOutput {
+            core: "one lane of 64 bits",
             packets: self.sender.packets + self.receiver.packets,
             cycles,
             cycles_per_second: cycles as f64 / self.elapsed.as_secs_f64().max(1e-9),

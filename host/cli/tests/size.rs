@@ -267,6 +267,46 @@ fn slices_that_promise_nothing() {
         .failed(17, &["come closest", "boundaries"]);
     run(&[&["size", "--rate", "10M"], &asked[..], &["--delay", "1ms", "--interval", "10m"]].concat())
         .failed(17, &["go round"]);
+    // Nobody asked for the mean, of which nothing can be promised: that is said.
+    let bursts = [
+        "--synopsis",
+        "slices",
+        "--loss",
+        "2.6%",
+        "--delay",
+        "13ms",
+        "--deviation",
+        "7%",
+        "--burst",
+        "60000",
+    ];
+    let found = size(&bursts);
+    found.told(0, &[]);
+    assert!(
+        found.output.contains("none: no error of the mean is promised") && !found.output.contains("inf"),
+        "{}",
+        found.output
+    );
+    assert!(size(&[&bursts[..], &["--json"]].concat()).json()["expected"][0]["mean_error"].is_null());
+    // What other tables do is not said of those that are allowed, and each target is named.
+    let small = [
+        "--synopsis",
+        "slices",
+        "--rate",
+        "500k",
+        "--loss",
+        "1%",
+        "--delay",
+        "5ms",
+        "--mean",
+        "2%",
+        "--rows",
+        "512",
+    ];
+    run(&[&["size"], &small[..]].concat())
+        .failed(17, &["no table that is allowed meets the targets", "has 1024 rows"]);
+    let rank = ["--synopsis", "slices", "--loss", "1%", "--delay", "5ms", "--quantile", "99.99%:0.001%"];
+    size(&rank).failed(17, &["boundaries (", "of the rank of p99.99 of"]);
     size(&asked).told(2, &["--delay"]);
     for more in [["--delay", "1ms"], ["--burst", "20"]] {
         size(&[&["--loss", "1%", "--mean", "5%"], &more[..]].concat())

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{duration, per_cent, table};
 use deltaline_design::CellKind;
-use deltaline_estimate::sizing::slices::{Expectation, Sizing, Timing};
+use deltaline_estimate::sizing::slices::{Expectation, LEAST_BOUNDARIES, Sizing, Timing};
 use deltaline_estimate::sizing::{Load, Targets};
 use deltaline_estimate::{Confidence, singles_needed};
 use deltaline_model::configuration::{MAX_ROWS, MIN_ROWS};
@@ -104,6 +104,11 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
     })
 }
 
+/// An error that may be none at all.
+fn promised(error: f64) -> String {
+    if error.is_finite() { per_cent(error) } else { "none".into() }
+}
+
 /// Both copies of all rows, in bits.
 fn memory(rows: usize) -> u64 {
     2 * rows as u64 * u64::from(bits(CellKind::Lda.fields()))
@@ -120,29 +125,42 @@ fn quantiles(expected: &Expectation, targets: &Targets) -> Vec<super::Quantile> 
 
 /// No table is good enough: what the best one that is allowed misses, and which would be.
 fn refusal(allowed: Option<&Sizing>, good: Option<&Sizing>, targets: &Targets) -> String {
+    let tables = if good.is_some() {
+        "no table that is allowed meets the targets"
+    } else {
+        "no table meets the targets"
+    };
     let mut message = match allowed {
         None => format!("the memory is too small for any table: the smallest has {} bits", memory(MIN_ROWS)),
         Some(best) if best.excess.is_infinite() => {
-            "no table meets the targets: too few packets arrive, or slices are so long that their sums of times go round, or bursts an eighth as long as slices; \
-             take another --interval"
-                .into()
+            let remedy = if good.is_some() { "" } else { "; take another --interval" };
+            format!(
+                "{tables}: too few packets arrive, or slices are so long that their sums of times go round, or bursts an eighth as long as slices{remedy}"
+            )
         }
         Some(best) => {
-            let worst = best.at.iter().max_by(|(_, a), (_, b)| {
-                a.excess(targets).total_cmp(&b.excess(targets))
-            });
+            let worst =
+                best.at.iter().max_by(|(_, a), (_, b)| a.excess(targets).total_cmp(&b.excess(targets)));
             let (loss, expected) = worst.map_or((0.0, None), |(load, expected)| (load.loss, Some(expected)));
             let errors = expected.map_or_else(String::new, |expected| {
+                let rank = |&(quantile, _): &(f64, f64)| {
+                    format!(", of the rank of p{} of {}", 100.0 * quantile, per_cent(expected.rank(quantile)))
+                };
                 format!(
-                    ": {:.0} boundaries, an error of the mean of {} and of the standard deviation of {}",
+                    ": {:.0} boundaries ({:.0} or more in 95 % of intervals, where {LEAST_BOUNDARIES} are needed), an error of the mean of {}, of the \
+                     standard deviation of {}{}",
                     expected.boundaries,
-                    per_cent(expected.mean),
-                    per_cent(expected.deviation)
+                    expected.boundaries_least,
+                    promised(expected.mean),
+                    per_cent(expected.deviation),
+                    targets.quantiles.iter().map(rank).collect::<String>()
                 )
             });
             format!(
-                "no table that is allowed meets the targets; {} rows come closest, {:.2} times what they allow at {} loss{errors}",
-                best.rows, best.excess, per_cent(loss)
+                "{tables}; {} rows come closest, {:.2} times what they allow at {} loss{errors}",
+                best.rows,
+                best.excess,
+                per_cent(loss)
             )
         }
     };
@@ -168,7 +186,7 @@ impl Output {
                 per_cent(each.loss),
                 format!("{:.0}", each.boundaries),
                 format!("{:.0}", each.packets_per_slice),
-                per_cent(each.mean_error),
+                promised(each.mean_error),
                 per_cent(each.std_error),
             ];
             cells.extend(each.quantiles.iter().map(|quantile| per_cent(quantile.rank_error)));
@@ -183,6 +201,9 @@ impl Output {
             self.packets_per_interval,
             duration(self.interval_ns as f64),
         );
+        if self.expected.iter().any(|each| each.mean_error.is_infinite()) {
+            text += "none: no error of the mean is promised, as bursts are an eighth as long as a slice, or sums of times go round; ask for one by --mean\n";
+        }
         if arguments.explain {
             text += &format!(
                 "\nA slice begins where a packet's hash has enough zeros; its lost packets count with the mean sending time of \
