@@ -2,7 +2,7 @@
 //!
 //! # Test plan
 //!
-//! * The shipped pair, in intervals: frames and results are the software's, byte by byte.
+//! * The shipped pair, in intervals, with rows and with slices: frames and results are the software's, byte by byte.
 //! * Recordings without loss, through the synopses with digests: the mean is exact, to the nanosecond of the sum.
 //! * Two cores whose intervals are ended by synchronised pins, packets under way: no number, and the reason.
 #![allow(clippy::unwrap_used)]
@@ -20,7 +20,7 @@ use verilator_sys::Toolchain;
 #[test]
 fn hardware_and_software_emit_the_same_control_frames() {
     let folder = Folder::new();
-    let measure = |through: &str| {
+    let measure = |design: &str, through: &str| {
         let frames = folder.path(through);
         let arguments = [
             "measure",
@@ -29,7 +29,7 @@ fn hardware_and_software_emit_the_same_control_frames() {
             "500ms",
             // Software alone has digests.
             "--design",
-            "10g",
+            design,
             "--through",
             through,
             "--frames",
@@ -41,11 +41,23 @@ fn hardware_and_software_emit_the_same_control_frames() {
         result.told(0, &[]);
         (result.json(), fs::read(frames).unwrap())
     };
-    let (software, hardware) = (measure("software"), measure("hardware"));
-    assert!(software.1 == hardware.1, "control frames differ");
-    for member in ["overall", "intervals", "frames", "configuration", "sender", "receiver"] {
-        assert_eq!(software.0[member], hardware.0[member]);
-    }
+    let both = |design: &str| {
+        let (software, hardware) = (measure(design, "software"), measure(design, "hardware"));
+        assert!(software.1 == hardware.1, "control frames differ");
+        for member in ["overall", "intervals", "frames", "configuration", "sender", "receiver"] {
+            assert_eq!(software.0[member], hardware.0[member]);
+        }
+        (software, hardware)
+    };
+    let slices = folder.path("slices.toml");
+    let design = include_str!("../../../hdl/configurations/10g.toml").replace("\"lda\"\n", "\"slices\"\n");
+    fs::write(&slices, design.replace("prefixes = [1, 6]", "prefixes = [7]")).unwrap();
+    let (_, (of_slices, _)) = both(&slices);
+    assert_eq!(of_slices["overall"]["method"], json!("slices"));
+    let [low, high] = [0, 1].map(|end| of_slices["overall"]["bracket_ns"][end].as_f64().unwrap());
+    // The captures' README has the mean.
+    assert!(low <= 13_058_477.7 && 13_058_477.7 <= high && high - low < 1e6, "{low} to {high}");
+    let (software, hardware) = both("10g");
     let report = &hardware.0["hardware"];
     assert_eq!(report["packets"].as_u64(), Some(59_461 + 57_895));
     // Up to sixteen beats a packet, and the drains.

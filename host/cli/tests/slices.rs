@@ -99,3 +99,14 @@ fn frames_say_the_same_and_hardware_is_refused() {
         assert_ne!(refused.code, 0, "{refused:?}");
     }
 }
+
+#[test]
+fn slices_whose_sums_wrap_name_what_helps() {
+    // Some 5,000 packets in one slice of a quarter of a second.
+    let long = ["--synopsis", "slices", "--banks", "16", "--interval", "250ms", "--json"];
+    let json = run(&[&["measure", SENDER, RECEIVER], &long[..]].concat()).json();
+    let intervals = json["intervals"].as_array().unwrap();
+    let wraps = |each: &&Value| each["reason"].to_string().contains("a shorter prefix");
+    assert!(intervals.iter().filter(wraps).count() > 0, "{json}");
+    assert!(!json.to_string().contains("bring the two clocks"), "{json}");
+}

@@ -172,6 +172,12 @@ pub enum Reason {
          nearer to each other, or use shorter intervals, more rows or longer prefixes"
     )]
     SumsWrap,
+    /// Sums of times of a slice wrap, nobody knows how often.
+    #[error(
+        "not identifiable: a slice's sum of times wraps at 2^40 ns, and one has more packets times seconds than 1,100; use shorter intervals, \
+         more rows or a shorter prefix"
+    )]
+    SliceWraps,
     /// Tables that can be subtracted do not show all packets that differ.
     #[error(
         "not identifiable: more packets differ than the tables can show, or several that look alike; use more rows, \

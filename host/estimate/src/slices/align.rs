@@ -86,7 +86,7 @@ fn pieces(records: &[Record], end: &EndSums, base: i64) -> Result<Vec<Piece>, Re
     let piece = |((mark, start, packets, sum, raw), end): ((Option<u32>, i64, u64, u64, u64), i64)| {
         let room = u128::from(packets) * end.saturating_sub(start).unsigned_abs() as u128;
         if room >= u128::from(SUM_MASK - 2 * BACK) {
-            return Err(Reason::SumsWrap);
+            return Err(Reason::SliceWraps);
         }
         let above = sum.wrapping_sub(packets.wrapping_mul(raw)).wrapping_add(BACK) & SUM_MASK;
         let above = i128::from(above) - i128::from(BACK);
@@ -110,7 +110,7 @@ fn once(pieces: &[Piece]) -> HashMap<u32, usize> {
 ///
 /// # Errors
 ///
-/// [`Reason::Gained`] where a boundary was not sent, [`Reason::Reordered`] where packets did not keep their order or were gained, [`Reason::SumsWrap`], and [`Reason::NoSums`] where records
+/// [`Reason::Gained`] where a boundary was not sent, [`Reason::Reordered`] where packets did not keep their order or were gained, [`Reason::SliceWraps`], and [`Reason::NoSums`] where records
 /// contradict the totals.
 pub fn align(sender: &[Record], receiver: &[Record], sums: &Sums, room: usize) -> Result<Vec<Slice>, Reason> {
     let [sender_is_full, receiver_is_full] = [sender, receiver].map(|records| records.len() >= room);
