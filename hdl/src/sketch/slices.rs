@@ -28,13 +28,12 @@
 //! | clear_first, clear_second | | | there are none: nothing needs to be cleared |
 //! | ends, digest_sum | | | there are none: no packet has a digest |
 //!
-//! One packet a cycle; its record is written eight cycles behind its key. A copy may be drained from the ninth cycle on behind that of its
-//! last packet. Parameters: A = log2(rows), T = A - 1 = log2(records), S = 72; the configuration's hash, seed and prefix length become constants,
+//! One packet a cycle; its record is written eight cycles behind its key. A copy may be drained from the seventh cycle on behind its last
+//! packet. Parameters: A = log2(rows), T = A - 1 = log2(records), S = 72; the configuration's hash, seed and prefix length become constants,
 //! unless the length adapts.
 //!
 //! Cost for ECP5 before placement (yosys): a core of 64 bits with 512 records (`cargo xtask report --configuration 10g-slices --device 85f-6`) has
-//! 6,278 LUT4, 4,945 flip-flops and 8 RAMs of 18 kbit, where one with two banks of 1024 rows has 6,726, 5,191 and 16: identity, hash and delimiters are most
-//! of either. Placed on an LFE5U-85F of speed 6: 115.2 MHz at worst, 121.0 median, 125.9 best of three seeds; the worst path judges delimiters
+//! 6,278 LUT4, 4,945 flip-flops and 8 RAMs of 18 kbit, where one with two banks of 1024 rows has 6,726, 5,191 and 16. Placed on an LFE5U-85F of speed 6: 115.2 MHz at worst, 121.0 median, 125.9 best of three seeds; the worst path judges delimiters
 //! ([`crate::interval::foresight`]), 5.6 ns of it wires.
 //!
 //! # Test plan

@@ -59,6 +59,7 @@ fn hardware_and_software_emit_the_same_control_frames() {
     assert!(low <= 13_058_477.7 && 13_058_477.7 <= high && high - low < 1e6, "{low} to {high}");
     let (software, hardware) = both("10g");
     let report = &hardware.0["hardware"];
+    assert_eq!(report["core"], json!("one lane of 64 bits"));
     assert_eq!(report["packets"].as_u64(), Some(59_461 + 57_895));
     // Up to sixteen beats a packet, and the drains.
     let cycles = report["cycles"].as_u64().unwrap();
