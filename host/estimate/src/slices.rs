@@ -21,6 +21,9 @@
 //! | bracket | all L packets as early, or as late, as the slices' ends, their sums and the order of the packets allow |
 //! | deviation, quantiles | of the boundary packets: a random sample |
 //!
+//! That losses lie anywhere in their slices is believed where slices are long. Lost boundaries, a random sample of all lost packets, show where in them they lie; they are asked where that costs no more than
+//! twice the standard error: where slices are about as short as bursts.
+//!
 //! The mean of the boundary packets' delays is an estimate of its own, independent of where losses lay; both are weighted by their
 //! variances.
 //!
@@ -31,17 +34,24 @@
 //!
 //! # Test plan
 //!
-//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains too; lost, repeated and
+//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains and behind a queue too; where lost boundaries say that losses lie, by hand; lost, repeated and
 //! reordered boundaries; other people's packets, also one in another's place; other numbers of zeros at the two ends; empty ends, single packets, hostile cells.
 
 mod align;
 mod complete;
+mod guess;
+mod lost_boundaries;
+mod sample;
 
 use crate::quantile::Singles;
 use crate::{Balance, Estimate, Mean, Method, Range, Reason, Rounding, Skew, Sums, Uncertainty};
 pub use align::{Slice, align};
 use complete::Completion;
+pub(crate) use complete::MOST_LOST;
 use deltaline_model::sketch::slices::Record;
+use guess::Guess;
+pub(crate) use lost_boundaries::LEAST_LOST;
+use sample::Sample;
 
 /// What slices show of an interval.
 #[derive(Clone, Debug)]
@@ -73,10 +83,10 @@ impl Sliced {
             balance.lost_least = balance.surplus_least.saturating_add_signed(balance.net);
         }
         let sample = Sample::of(&delays);
-        let completion = reason.map_or_else(|| Completion::of(&slices), Err);
+        let completion = reason.map_or_else(|| Completion::of(&slices, !is_full), Err);
         let mean = match &completion {
             Ok(completion) => {
-                let mean = mean(completion, &sample, received);
+                let mean = mean(completion.mean, &sample, received);
                 let bounded = |bracket| Mean {
                     nanoseconds: mean.bounded(bracket).within_bounds(),
                     ..mean.bounded(bracket)
@@ -88,7 +98,8 @@ impl Sliced {
         let deviation = match reason {
             Some(reason) => Err(reason),
             None if is_full => Err(Reason::FullTable),
-            None => sample.deviation(),
+            None if sample.count < 2.0 => Err(Reason::OneUsableRow),
+            None => Ok(sample.variance.sqrt()),
         };
         let bare = Estimate {
             sent,
@@ -147,55 +158,18 @@ fn no_mean(sums: &Sums, failed: Option<Reason>) -> Option<Reason> {
 }
 
 /// The mean from the completed sums and from the boundary packets alone, weighted by their variances.
-fn mean(completion: &Completion, sample: &Sample, received: u64) -> Mean {
-    let completed = completion.mean;
-    if completion.variance <= 0.0 {
-        return Mean::unbounded(completed, Uncertainty::Exact);
-    }
+fn mean(completed: Guess, sample: &Sample, received: u64) -> Mean {
     let share = 1.0 - (sample.count / received as f64).min(1.0);
-    let own = sample.variance * share / sample.count;
-    let sampled = |nanoseconds, variance: f64, degrees_of_freedom| {
-        let standard_error = variance.sqrt();
-        let skew = Skew::default();
-        Mean::unbounded(nanoseconds, Uncertainty::Sampled { standard_error, degrees_of_freedom, skew })
+    let own = Guess {
+        nanoseconds: sample.mean,
+        variance: sample.variance * share / sample.count,
+        freedom: sample.freedom,
+        skew: sample.skew(share),
     };
     // Few delays do not show how far they spread.
-    if sample.count < 8.0 || own <= 0.0 {
-        return sampled(completed, completion.variance, completion.freedom);
-    }
-    let [weight, other] = [completion.variance, own].map(f64::recip);
-    let sum = weight + other;
-    let freedom =
-        sum * sum / (weight * weight / completion.freedom + other * other / sample.freedom.max(1.0));
-    sampled((completed * weight + sample.mean * other) / sum, sum.recip(), freedom)
-}
-
-/// A random sample of delays.
-struct Sample {
-    count: f64,
-    mean: f64,
-    /// With the divisor n - 1.
-    variance: f64,
-    /// Degrees of freedom of the variance.
-    freedom: f64,
-}
-
-impl Sample {
-    fn of(delays: &[i64]) -> Self {
-        let count = delays.len() as f64;
-        let base = delays.first().copied().unwrap_or_default();
-        let above = || delays.iter().map(|delay| delay.saturating_sub(base) as f64);
-        let mean = above().sum::<f64>() / count.max(1.0);
-        let moment = |power| above().map(|delay| (delay - mean).powi(power)).sum::<f64>();
-        let variance = if count > 1.0 { moment(2) / (count - 1.0) } else { 0.0 };
-        // A sample's variance has the variance s^4 (2 + k) / n with the excess kurtosis k.
-        let excess = if variance > 0.0 { moment(4) / count / variance.powi(2) - 3.0 } else { 0.0 };
-        let freedom = ((count - 1.0) * 2.0 / (2.0 + excess.max(0.0))).max(0.0);
-        Sample { count, mean: base as f64 + mean, variance, freedom }
-    }
-
-    fn deviation(&self) -> Result<f64, Reason> {
-        if self.count < 2.0 { Err(Reason::OneUsableRow) } else { Ok(self.variance.sqrt()) }
+    match sample.count < 8.0 || own.variance <= 0.0 || completed.variance <= 0.0 {
+        true => completed.into(),
+        false => completed.with(own).into(),
     }
 }
 

@@ -3,10 +3,10 @@
 //! # Test plan
 //!
 //! Packets leave evenly or at random times, their delays swing three times in an interval, and they keep their order. Tables of two sizes, neither of which leaves open
-//! how many zeros its boundaries come to; single losses and bursts; swings so small that the boundaries' own delays are what is known best, so large that
+//! how many zeros its boundaries come to; single losses, bursts, and bursts as long as slices; swings so small that the boundaries' own delays are what is known best, so large that
 //! the completed sums are, and between. At each point 200 intervals, each with its own packets: the number of boundaries, and the squared errors of
 //! mean, deviation and median's rank, over what is expected. The standard error of an average is computed from its values. Five of them, at some
-//! hundred averages, leave about one false alarm in 10,000. The theory is of second order: 4 % are allowed for it at a point, 2 % over all points. Weights of the
+//! two hundred averages, leave about one false alarm in 10,000. The theory is of second order: 4 % are allowed for it at a point, 2 % over all points. Weights of the
 //! two means are estimated: what that costs is at most what is gained by them.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -26,6 +26,10 @@ use std::f64::consts::{PI, SQRT_2};
 
 const PACKETS: usize = 24_000;
 const INTERVALS: u64 = 200;
+/// Losses, and how many in a row: much shorter than slices.
+const SHORT: [(f64, usize); 3] = [(0.02, 1), (0.1, 1), (0.02, 3)];
+/// Longer than a quarter of a slice, of 128 packets or more here.
+const LONG: [(f64, usize); 2] = [(0.1, 60), (0.3, 600)];
 /// Nanoseconds from packet to packet.
 const APART: f64 = 10_000.0;
 
@@ -113,8 +117,8 @@ fn gain(rows: usize, loss: f64, burst: usize, swing: f64) -> f64 {
 #[test]
 fn expectations_match_simulation() {
     let (mut number, mut overall) = (0, [0.0; 4]);
-    for rows in [128, 512] {
-        for (loss, burst) in [(0.02, 1), (0.1, 1), (0.02, 3)] {
+    for (rows, cases) in [(128, &SHORT[..]), (512, &SHORT[..]), (512, &LONG[..])] {
+        for &(loss, burst) in cases {
             for (swing, is_even) in
                 [1e3, 1e5, 1e7].into_iter().flat_map(|swing| [(swing, true), (swing, false)])
             {

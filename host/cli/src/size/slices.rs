@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{duration, per_cent, table};
 use deltaline_design::CellKind;
-use deltaline_estimate::sizing::slices::{Expectation, LEAST_BOUNDARIES, Sizing, Timing};
+use deltaline_estimate::sizing::slices::{Expectation, LEAST_BOUNDARIES, Sizing, Timing, Unpromised};
 use deltaline_estimate::sizing::{Load, Targets};
 use deltaline_estimate::{Confidence, singles_needed};
 use deltaline_model::configuration::{MAX_ROWS, MIN_ROWS};
@@ -40,6 +40,8 @@ struct Expected {
     packets_per_slice: f64,
     mean_error: f64,
     std_error: f64,
+    #[serde(skip)]
+    unpromised: Option<Unpromised>,
     quantiles: Vec<super::Quantile>,
 }
 
@@ -75,7 +77,8 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
     };
     let good = all.iter().find(|sizing| sizing.excess <= 1.0);
     let Some(sizing) = good.filter(is_allowed) else {
-        let allowed = all.iter().filter(is_allowed).min_by(|a, b| a.excess.total_cmp(&b.excess));
+        // Of tables that promise nothing, the largest tells what is in the way.
+        let allowed = all.iter().rev().filter(is_allowed).min_by(|a, b| a.excess.total_cmp(&b.excess));
         return Err(Failure::new(Exit::Unmet, refusal(allowed, good, targets)));
     };
     let expected = sizing.at.iter().map(|(load, expected)| Expected {
@@ -85,6 +88,7 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
         packets_per_slice: expected.slice,
         mean_error: expected.mean,
         std_error: expected.deviation,
+        unpromised: expected.unpromised,
         quantiles: quantiles(expected, targets),
     });
     Ok(Output {
@@ -102,6 +106,16 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
             sizing.rows, arguments.interval
         ),
     })
+}
+
+/// Why no error of the mean is promised.
+fn because(unpromised: Unpromised) -> &'static str {
+    match unpromised {
+        Unpromised::Bursts => {
+            "bursts are longer than an eighth of a slice, and too few lost boundaries show where in it they lie"
+        }
+        Unpromised::Wraps => "slices are so long that their sums of times go round",
+    }
 }
 
 /// An error that may be none at all.
@@ -134,9 +148,12 @@ fn refusal(allowed: Option<&Sizing>, good: Option<&Sizing>, targets: &Targets) -
         None => format!("the memory is too small for any table: the smallest has {} bits", memory(MIN_ROWS)),
         Some(best) if best.excess.is_infinite() => {
             let remedy = if good.is_some() { "" } else { "; take another --interval" };
-            format!(
-                "{tables}: too few packets arrive, or slices are so long that their sums of times go round, or bursts an eighth as long as slices{remedy}"
-            )
+            let unpromised = best.at.iter().find_map(|(_, expected)| expected.unpromised);
+            let why = match unpromised.filter(|_| targets.mean.is_some()) {
+                Some(unpromised) => because(unpromised),
+                None => "too few packets arrive",
+            };
+            format!("{tables}: {why}{remedy}")
         }
         Some(best) => {
             let worst =
@@ -201,8 +218,11 @@ impl Output {
             self.packets_per_interval,
             duration(self.interval_ns as f64),
         );
-        if self.expected.iter().any(|each| each.mean_error.is_infinite()) {
-            text += "none: no error of the mean is promised, as bursts are an eighth as long as a slice, or sums of times go round; ask for one by --mean\n";
+        if let Some(unpromised) = self.expected.iter().find_map(|each| each.unpromised) {
+            text += &format!(
+                "none: no error of the mean is promised, as {}; ask for one by --mean\n",
+                because(unpromised)
+            );
         }
         if arguments.explain {
             text += &format!(

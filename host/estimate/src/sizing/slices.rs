@@ -23,26 +23,33 @@
 //! for R = N (1 - l) received packets. Where b packets are lost in a row, they share their place in the slice: their times
 //! vary together, b times as much.
 //!
+//! The N l p lost boundaries show how much later than their slice's mean lost packets were sent. The slice of one goes from the last
+//! boundary that arrived before its burst to the first one behind it: at either side 1/q packets on average, with the variance of such gaps, 1/q^2, and of other bursts in them, l b / q. So lost
+//! packets are apart from the mean by s^2 = (T/N)^2 ((1/q^2 + l b / q) / 2 + b^2 / 12), squared and on average, and the completed mean's variance is
+//! that of a random sample of the lost, s^2 N l (1 - p) / p / R^2. It is taken where eight are expected in 95 % of intervals, and it is at most four times the other: where bursts are
+//! a quarter of a slice, or longer.
+//!
 //! # Limits
 //!
-//! Bursts as long as an eighth of a slice take boundaries and whole slices with them: no error of the mean is promised there. Nor where packets
+//! No error of the mean is promised where bursts are longer than an eighth of a slice and lost boundaries are not asked. Nor is there one where packets
 //! leave in trains that are longer than slices, or where they do not keep their order: then there is none. Sums of times are known modulo
 //! 2^40 ns, and there is no mean where a slice may have more, packets times its length: a table whose longest slice has as much in more than 5 % of
 //! intervals promises nothing either.
 //!
 //! # Test plan
 //!
-//! Extremes by hand. Errors of mean, deviation and ranks, and boundaries, against simulation with the product's tables and estimator
+//! Extremes by hand; that bursts and long slices are told apart. Errors of mean, deviation and ranks, and boundaries, against simulation with the product's tables and estimator
 //! (`sim/lab/tests/sizing_slices.rs`). The smallest table is good enough, and half of it is not.
 
 use super::{Load, ONE_SIDED_95, Targets};
 use crate::Confidence;
 use crate::singles_needed;
+use crate::slices::{LEAST_LOST, MOST_LOST};
 use deltaline_model::sketch::slices::RECORD_CELLS;
 
 /// Fewest boundaries of a table in 95 % of intervals: fewer do not show how long bursts of losses are.
 pub const LEAST_BOUNDARIES: f64 = 8.0;
-/// Slices have so many times the packets of a burst.
+/// Slices with so many times the packets of a burst have losses all over them.
 const SLICE_OF_BURSTS: f64 = 8.0;
 /// Packets of a slice times its length in nanoseconds that its sum of times can tell.
 const MOST_SUM: f64 = (1u64 << 40) as f64;
@@ -60,6 +67,15 @@ pub struct Timing {
     pub burst: f64,
 }
 
+/// Why no error of the mean is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unpromised {
+    /// Bursts are longer than an eighth of a slice, and lost boundaries do not show where in it they lie: there are too few, or bursts are shorter than a quarter.
+    Bursts,
+    /// A slice may last so long that its sum of times goes round.
+    Wraps,
+}
+
 /// The expected accuracy of slices in an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
@@ -71,8 +87,10 @@ pub struct Expectation {
     pub boundaries_least: f64,
     /// Packets of a slice that both ends have.
     pub slice: f64,
-    /// Root mean square error of the mean, relative to it; infinite where bursts are too long, or slices.
+    /// Root mean square error of the mean, relative to it; infinite where none is promised.
     pub mean: f64,
+    /// Why none is.
+    pub unpromised: Option<Unpromised>,
     /// Root mean square error of the standard deviation, relative to it.
     pub deviation: f64,
 }
@@ -92,7 +110,13 @@ impl Expectation {
         let boundaries = packets * common;
         let (inner, apart) = (loss * (1.0 - share(zeros)), timing.interval / packets);
         let reach = (1.0 - common) / common * apart;
-        let completed = 0.5 * packets * inner * (1.0 - inner) * (reach / received).powi(2) * timing.burst;
+        let guessed = 0.5 * packets * inner * (1.0 - inner) * (reach / received).powi(2) * timing.burst;
+        let slice = common.recip();
+        let spread = 0.5 * slice * (slice + loss * timing.burst) + timing.burst.powi(2) / 12.0;
+        let sampled = spread * apart.powi(2) * packets * inner / share(zeros) / received.powi(2);
+        let lost = packets * loss * share(zeros);
+        let is_known = lost - ONE_SIDED_95 * lost.sqrt() >= LEAST_LOST && sampled <= MOST_LOST * guessed;
+        let completed = if is_known { sampled } else { guessed };
         let unsampled = |sampled: f64, all: f64| (sampled.max(0.0).recip() - all.max(0.0).recip()).max(0.0);
         let own = (variation * timing.delay).powi(2) * unsampled(boundaries, received);
         let pairs = unsampled(boundaries - 1.0, received - 1.0);
@@ -102,16 +126,21 @@ impl Expectation {
             completed.min(own)
         };
         let is_exact = inner == 0.0;
-        let are_bursts_short = timing.burst <= 1.0 || SLICE_OF_BURSTS * timing.burst * common <= 1.0;
         // The longest of n is longer than ln n + 3 on average once in twenty times.
         let longest = (boundaries.max(1.0).ln() + 3.0) / common;
-        let is_promised = (is_exact || are_bursts_short) && longest * longest * apart < MOST_SUM;
+        let are_bursts_short = timing.burst <= 1.0 || SLICE_OF_BURSTS * timing.burst * common <= 1.0;
+        let unpromised = if longest * longest * apart >= MOST_SUM {
+            Some(Unpromised::Wraps)
+        } else {
+            (!is_exact && !are_bursts_short && !is_known).then_some(Unpromised::Bursts)
+        };
         Expectation {
             zeros,
             boundaries,
             boundaries_least: (boundaries - ONE_SIDED_95 * (boundaries * (1.0 - common)).sqrt()).max(0.0),
             slice: common.recip(),
-            mean: if is_promised { variance.sqrt() / timing.delay } else { f64::INFINITY },
+            mean: if unpromised.is_none() { variance.sqrt() / timing.delay } else { f64::INFINITY },
+            unpromised,
             deviation: 0.5 * (2.0 * pairs + kurtosis * unsampled(boundaries, received)).sqrt(),
         }
     }
@@ -198,8 +227,18 @@ mod tests {
     fn bursts_make_errors_larger_until_there_are_none() {
         let mean = |burst| Expectation::of(512, &LOAD, &Timing { burst, delay: 1e9, ..TIMING }).mean;
         close(mean(4.0), 2.0 * mean(1.0), 1e-3);
-        // An eighth of a slice of 4,137 packets.
+        // An eighth of a slice of 4,137 packets, and two lost boundaries.
         assert!(mean(517.0).is_finite() && mean(518.0).is_infinite());
+        // Sixteen, of which 95 % of intervals have more than eight: each stands for 4,096 losses, somewhere in the burst's slice.
+        let more = |burst| {
+            let load = Load { loss: 0.0656, ..LOAD };
+            Expectation::of(512, &load, &Timing { burst, delay: 1e9, ..TIMING })
+        };
+        let (slice, burst) = (4096.0 / (1.0 - 0.0656), 1200.0f64);
+        let spread = (slice * slice + slice * 0.0656 * burst) / 2.0 + burst * burst / 12.0;
+        let completed = 1e2 * (spread * 65_600.0 * 4095.0).sqrt() / (1e6 - 65_600.0);
+        close(more(burst).mean, completed / 1e9, 1e-3);
+        assert_eq!(more(700.0).unpromised, Some(Unpromised::Bursts));
         let small = Load { packets: 400.0, ..LOAD };
         assert!(Expectation::of(512, &small, &Timing { burst: 20.0, ..TIMING }).mean.is_finite());
     }
@@ -210,6 +249,8 @@ mod tests {
         let load = Load { packets: 1e8, ..LOAD };
         let mean = |records| Expectation::of(records, &load, &Timing { interval: 1e10, ..TIMING }).mean;
         assert!(mean(512).is_infinite() && mean(32_768).is_finite());
+        let found = Expectation::of(512, &load, &Timing { interval: 1e10, ..TIMING });
+        assert_eq!(found.unpromised, Some(Unpromised::Wraps));
     }
 
     #[test]

@@ -1,22 +1,24 @@
 //! Slices completed by the sending times that lost packets may have had.
 
 use super::align::{First, Part, Slice};
-use crate::{Range, Reason};
+use super::guess::Guess;
+use super::lost_boundaries;
+use crate::{Range, Reason, Skew};
 
 /// What completed slices show of the mean.
 pub(super) struct Completion {
-    /// The mean delay in nanoseconds.
-    pub(super) mean: f64,
-    /// Its variance.
-    pub(super) variance: f64,
-    /// Degrees of freedom of that.
-    pub(super) freedom: f64,
+    /// The mean delay.
+    pub(super) mean: Guess,
     /// Between which delays the mean lies if the path keeps order; none if times are not in order.
     pub(super) bracket: Option<Range>,
 }
 
+/// Lost boundaries are asked, who know where in their slices losses lie, where that does not make the variance more than so many times larger.
+pub(crate) const MOST_LOST: f64 = 4.0;
+
 impl Completion {
-    pub(super) fn of(slices: &[Slice]) -> Result<Self, Reason> {
+    /// The completion of these slices; lost boundaries are a random sample of the lost packets if `is_sample`.
+    pub(super) fn of(slices: &[Slice], is_sample: bool) -> Result<Self, Reason> {
         let received: u64 = slices.iter().map(|slice| slice.sent - slice.lost).sum();
         if received == 0 {
             return Err(Reason::NothingReceived);
@@ -47,15 +49,20 @@ impl Completion {
             if squares > 0.0 { (variance * variance / squares).max(1.0) * FREEDOM } else { f64::INFINITY };
         // Single losses come late by chance alone.
         variance += (2.0 * lateness(&losses)).powi(2) * (1.0 - burst.recip());
+        let guess = Guess { nanoseconds: guessed, variance, freedom, skew: Skew::default() };
+        let sampled = if is_sample { lost_boundaries::guess(slices) } else { None };
+        let guess = sampled.filter(|sampled| sampled.variance <= MOST_LOST * variance).unwrap_or(guess);
         let with = |lost: f64| {
             let whole = known.div_euclid(received.into());
             let rest = known.rem_euclid(received.into()) as f64;
             whole as f64 + (rest + lost) / packets
         };
         Ok(Completion {
-            mean: with(guessed),
-            variance: variance / packets / packets,
-            freedom,
+            mean: Guess {
+                nanoseconds: with(guess.nanoseconds),
+                variance: guess.variance / packets / packets,
+                ..guess
+            },
             bracket: ends.map(|(low, high)| Range { lower: with(low), upper: with(high) }),
         })
     }

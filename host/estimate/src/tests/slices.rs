@@ -247,21 +247,70 @@ fn behind_a_queue(random: &mut StdRng) -> (Vec<Seen>, Vec<Seen>) {
     (sent, received)
 }
 
-/// How losses lie in slices of twice the length tells only about how they lie in slices: some more intervals than one in twenty miss. More than
-/// half missed while none of it was taken for an error.
+/// Where a queue drops packets, they lie somewhere else in their slices than the others do, and more so the more slices there are: lost boundaries show where.
 #[test]
-fn most_intervals_hold_behind_a_queue_that_fills_up() {
-    let random = &mut StdRng::seed_from_u64(43);
-    let mut covered = 0;
-    for _ in 0..300 {
-        let (sent, received) = behind_a_queue(random);
-        let estimate = sliced(512, &sent, &received).estimate;
-        let range = estimate.mean.unwrap().range(Confidence::P95).unwrap();
-        let truth = mean_of(&delays(&sent, &received));
-        covered += u32::from(range.lower <= truth && truth <= range.upper);
+fn intervals_hold_behind_a_queue_that_fills_up() {
+    for rows in [256, 512, 1024, 2048, 4096, 8192] {
+        let random = &mut StdRng::seed_from_u64(43);
+        let mut covered = 0;
+        for _ in 0..300 {
+            let (sent, received) = behind_a_queue(random);
+            let estimate = sliced(rows, &sent, &received).estimate;
+            let range = estimate.mean.unwrap().range(Confidence::P95).unwrap();
+            let truth = mean_of(&delays(&sent, &received));
+            covered += u32::from(range.lower <= truth && truth <= range.upper);
+        }
+        println!("behind a queue, {rows} rows: {covered} of 300");
+        // 285 expected, with a deviation of 3.8: five of them, and where slices are too long to know where in them losses lie, as many again.
+        let least = if rows == 256 { 247 } else { 266 };
+        assert!(covered >= least, "{rows}: {covered} of 300");
     }
-    println!("behind a queue: {covered} of 300");
-    assert!(covered >= 240, "{covered} of 300");
+}
+
+/// Boundaries by hand: packets a microsecond apart, of each sixteen the ninth to twelfth lost, one of which is a boundary. Losses lie 1.5 us behind the
+/// mean of the fifteen that a slice has without its first one: at their mean, delays would be less than none.
+#[test]
+fn lost_boundaries_say_where_losses_lie() {
+    const SLICES: u64 = 20;
+    let time = |number: u64| 1000 * number;
+    let record = |numbers: &[u64], delay: u64| {
+        let times = numbers.iter().map(|number| time(*number) + delay);
+        let (start, sum) = (time(numbers[0]) + delay, times.sum());
+        Record { place: numbers[0] as u32 + 1, start, count: numbers.len() as u32, sum }
+    };
+    let (mut sent, mut received) = (vec![], vec![]);
+    for slice in 0..SLICES {
+        let all: Vec<u64> = (16 * slice..16 * slice + 16).collect();
+        let (before, behind) = all.split_at(8 + slice as usize % 4);
+        sent.extend([record(before, 0), record(behind, 0)]);
+        let arrived: Vec<u64> =
+            all.iter().copied().filter(|number| !(8..12).contains(&(number % 16))).collect();
+        received.push(record(&arrived, 500));
+    }
+    let end = |records: &[Record], delay: u64| EndSums {
+        packets: records.iter().map(|record| u64::from(record.count)).sum(),
+        times: records.iter().map(|record| record.sum).sum(),
+        digests: None,
+        first: delay,
+        last: time(16 * SLICES - 1) + delay,
+    };
+    let sums = Sums { sender: end(&sent, 0), receiver: end(&received, 500) };
+    let mean = Sliced::of(&sent, &received, &sums, usize::MAX).estimate.mean.unwrap();
+    assert!((mean.nanoseconds - 500.0).abs() < 1e-6, "{mean:?}");
+    // Twenty of eighty are known, and lie 0, 1, 2 and 3 us behind the first lost one, as often each.
+    let spread: f64 = 1.25e6 * 20.0 / 19.0;
+    let error = (spread * 60.0 * 80.0 / 20.0).sqrt() / 240.0;
+    match mean.uncertainty {
+        Uncertainty::Sampled { standard_error, degrees_of_freedom, .. } => {
+            assert!((standard_error / error - 1.0).abs() < 1e-9, "{mean:?}, not {error}");
+            assert_eq!(degrees_of_freedom, 19.0);
+        }
+        other => panic!("{other:?}"),
+    }
+    // Seven are too few.
+    let few = Sums { sender: end(&sent[..14], 0), receiver: end(&received[..7], 500) };
+    let mean = Sliced::of(&sent[..14], &received[..7], &few, usize::MAX).estimate.mean.unwrap();
+    assert!(mean.nanoseconds < 100.0, "{mean:?}");
 }
 
 #[test]
