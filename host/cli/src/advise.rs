@@ -42,7 +42,7 @@ pub(crate) struct Advise {
     /// What is to be known
     #[arg(long, value_enum)]
     need: Need,
-    /// Share of the packets that is lost, such as 1% or 0.01; all conditions that were measured unless given
+    /// Share of the packets that is lost, such as 1% or 0.01; without it, the best of all conditions that were measured. The other options need it
     #[arg(long, value_parser = parse_share, allow_hyphen_values = true, value_name = "SHARE")]
     loss: Option<f64>,
     /// Losses come in bursts, of a hundred packets or so
@@ -142,7 +142,20 @@ struct Output<'a> {
     packets: u64,
     runs: u64,
     cases: Vec<&'a Case>,
+    /// What to take in each of the cases.
+    take: Vec<Vec<Take<'a>>>,
     methods: Vec<&'a Method>,
+}
+
+/// A method that is a command of this program.
+#[derive(Serialize)]
+struct Take<'a> {
+    method: &'a str,
+    command: &'a str,
+    /// The least share of runs, or of flows, that it answers.
+    answered: f64,
+    /// When it no longer serves.
+    remark: Option<&'static str>,
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {
@@ -198,7 +211,7 @@ impl Advise {
             None => {
                 let names: Vec<&str> = of_need().map(|case| case.condition.name.as_str()).collect();
                 let message = format!(
-                    "nothing was measured within a factor of {NEAR} of this; measured were: {}",
+                    "nothing was measured whose odds, lost to arrived, are within a factor of {NEAR} of this; measured were: {}",
                     names.join("; ")
                 );
                 Err(Failure::new(Exit::Refused, message))
@@ -239,22 +252,44 @@ impl Measured {
             table.add_row(row);
         }
         let mut text = format!("{}, measured: {}\n{table}\n", case.need.words(), case.condition.name);
-        let (usual, others) = case.answers.split_at(case.usual.min(case.answers.len()));
-        let (best, other) = (self.first_built(usual), self.first_built(others));
+        let usual = &case.answers[..case.usual.min(case.answers.len())];
+        let best = self.first_built(usual);
         if let Some(first) =
             usual.first().filter(|first| best.is_none_or(|(best, _)| best.method != first.method))
         {
             text += &format!("best: {}, which is no command of this program\n", first.method);
         }
-        let times = |answer: &Answer| answer.excess.unwrap_or(f64::INFINITY);
-        let least = best.map_or(f64::INFINITY, |(best, _)| times(best));
-        if let Some((answer, command)) = best {
-            text += &format!("take {}: {command}\n", answer.method);
-        }
-        if let Some((answer, command)) = other.filter(|(other, _)| times(other) < least) {
-            text += &format!("where it answers, {} is nearer: {command}\n", answer.method);
+        for (place, take) in self.takes(case).iter().enumerate() {
+            let where_it_answers = match take.answered {
+                1.0 => String::new(),
+                share => format!(", which answers {} of the {}", per_cent(share), case.need.answered()),
+            };
+            let word = if place == 0 { "take" } else { "for the others, take" };
+            text += &format!("{word} {}{where_it_answers}: {}\n", take.method, take.command);
+            text += &take.remark.map_or_else(String::new, |remark| format!("    {remark}\n"));
         }
         text
+    }
+
+    /// What to take: the best method that is a command, and before it what is nearer where it answers.
+    fn takes<'a>(&'a self, case: &'a Case) -> Vec<Take<'a>> {
+        let (usual, others) = case.answers.split_at(case.usual.min(case.answers.len()));
+        let times = |answer: &Answer| answer.excess.unwrap_or(f64::INFINITY);
+        let best = self.first_built(usual);
+        let least = best.map_or(f64::INFINITY, |(best, _)| times(best));
+        let nearer = self.first_built(others).filter(|(other, _)| times(other) < least);
+        let is_of_sums = case.condition.loss == 0.0 && case.need == Need::Mean;
+        let take = |(answer, command): (&'a Answer, &'a str)| {
+            Take {
+            method: &answer.method,
+            command,
+            answered: answer.answered.iter().copied().fold(1.0, f64::min),
+            remark: is_of_sums.then_some(
+                "exact while no packet is lost; with the first loss it has no mean: ask with --loss 0.1% where some may be",
+            ),
+        }
+        };
+        nearer.into_iter().chain(best).map(take).collect()
     }
 
     /// The best methods of several cases.
@@ -302,7 +337,8 @@ pub(crate) fn run(arguments: &Advise) -> Result<Exit, Failure> {
             cases.iter().flat_map(|case| &case.answers).any(|answer| answer.method == method.name)
         };
         let methods = measured.methods.iter().filter(has_answer).collect();
-        report::print_result("advise", &Output { packets, runs, cases, methods })?;
+        let take = cases.iter().map(|case| measured.takes(case)).collect();
+        report::print_result("advise", &Output { packets, runs, cases, take, methods })?;
         return Ok(Exit::Done);
     }
     let answer = match &cases[..] {

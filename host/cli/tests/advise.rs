@@ -112,16 +112,26 @@ fn what_to_take() {
         let built =
             |answers: &[Value]| answers.iter().find(|answer| command(&name(answer)).is_some()).cloned();
         let best = built(usual).unwrap();
-        assert!(
-            text.contains(&format!("take {}: {}", name(&best), command(&name(&best)).unwrap())),
-            "{text}"
-        );
         let times = |answer: &Value| answer["excess"].as_f64().unwrap_or(f64::INFINITY);
         let nearer = built(others).filter(|other| times(other) < times(&best));
-        assert_eq!(
-            nearer.map(|other| text.contains(&format!("{} is nearer", name(&other)))),
-            text.contains("is nearer").then_some(true)
-        );
+        let expected: Vec<Value> = nearer.into_iter().chain([best]).collect();
+        let json = advise(&asked.iter().map(String::as_str).chain(["--json"]).collect::<Vec<_>>()).json();
+        let take = json["take"][0].as_array().unwrap();
+        assert_eq!(take.len(), expected.len(), "{take:?}");
+        let mut at = 0;
+        for (take, expected) in take.iter().zip(&expected) {
+            let (name, command) = (name(expected), command(&name(expected)).unwrap());
+            let shares = expected["answered"].as_array().unwrap().iter().map(|share| share.as_f64().unwrap());
+            assert_eq!((&take["method"], &take["command"]), (&json!(name), &json!(command)));
+            assert_eq!(take["answered"], json!(shares.fold(1.0, f64::min)));
+            // One below the other.
+            let line = text[at..].find(&format!("take {name}")).unwrap_or_else(|| panic!("{text}"));
+            at += line;
+            assert!(text[at..].lines().next().unwrap().ends_with(&command), "{text}");
+            // A table that is useless with any loss is not recommended without a word.
+            let is_exact = case["condition"]["loss"] == 0.0 && case["need"] == "mean";
+            assert_eq!(take["remark"].is_string(), is_exact, "{take}");
+        }
     }
 }
 

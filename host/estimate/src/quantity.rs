@@ -468,7 +468,7 @@ pub static GREATEST: Definition = Definition::new("max", "greatest", Unit::Nanos
 pub static REORDERED: Definition = Definition::new("reordered", "reordered", Unit::Packets);
 /// Packets that arrived after a later sent one of any flow.
 pub static REORDERED_OVERALL: Definition =
-    Definition { heading: None, ..Definition::new("reordered_overall", "", Unit::Packets) };
+    Definition::new("reordered_overall", "reordered overall", Unit::Packets);
 /// Packets whose order was compared.
 pub static COMPARED: Definition =
     Definition { heading: None, ..Definition::new("compared", "", Unit::Packets) };
