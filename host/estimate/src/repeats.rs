@@ -10,7 +10,7 @@
 //! Here: repeated packets that are slower, and that are not; a mean that holds them already. Recordings: `host/cli/tests/foreign.rs`.
 
 use crate::quantity::{
-    DEVIATION, Definition, GREATEST, LEAST, MEAN, MEDIAN, P90, P99, Quantity, Remark, VARIATION,
+    DEVIATION, Definition, GREATEST, LEAST, MEAN, MEDIAN, P90, P99, P999, Quantity, Remark, VARIATION,
 };
 
 /// Delays in nanoseconds, in order.
@@ -43,7 +43,8 @@ impl Sorted {
         } else if is(&VARIATION) {
             Some(quantile(0.99)? - self.0.first()?)
         } else {
-            let shares = [(&MEDIAN, 0.5), (&P90, 0.9), (&P99, 0.99), (&LEAST, 0.0), (&GREATEST, 1.0)];
+            let shares =
+                [(&MEDIAN, 0.5), (&P90, 0.9), (&P99, 0.99), (&P999, 0.999), (&LEAST, 0.0), (&GREATEST, 1.0)];
             let (_, share) = shares.into_iter().find(|(other, _)| is(other))?;
             quantile(share)
         }
