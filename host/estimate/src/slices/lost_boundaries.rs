@@ -18,7 +18,8 @@ use super::sample::Sample;
 /// Fewer lost boundaries tell too little of how far their times spread.
 pub(crate) const LEAST_LOST: f64 = 8.0;
 
-/// The sum of the times of those lost packets whose times are not known, each since its slice's start, by the times that are known; none where they are few.
+/// The sum of the times of those lost packets whose times are not known, each since its slice's start, by the times that are known; none
+/// where they are few, or all alike.
 pub(super) fn guess(slices: &[Slice]) -> Option<Guess> {
     let (mut later, mut unseen, mut sum) = (vec![], 0.0, 0.0);
     for slice in slices {
@@ -32,7 +33,9 @@ pub(super) fn guess(slices: &[Slice]) -> Option<Guess> {
     }
     let later = Sample::of(&later);
     let share = unseen / (unseen + later.count);
-    (later.count >= LEAST_LOST).then(|| Guess {
+    // A sample without spread does not say that all are so.
+    let has_spread = later.variance > 0.0 || unseen == 0.0;
+    (later.count >= LEAST_LOST && has_spread).then(|| Guess {
         nanoseconds: sum + unseen * later.mean,
         variance: later.variance * unseen * (unseen + later.count) / later.count,
         freedom: later.freedom,
