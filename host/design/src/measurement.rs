@@ -82,7 +82,7 @@ impl Measurement {
         if !rows.is_power_of_two() || !(MIN_ROWS..=MAX_ROWS).contains(&rows) {
             return Err(Refused::new("measurement.rows", &rows, allowed_rows()));
         }
-        if prefixes.len() > MAX_BANKS {
+        if prefixes.is_empty() || prefixes.len() > MAX_BANKS {
             return Err(refused_prefixes(prefixes, &format!("{} banks", prefixes.len())));
         }
         let mut entries = vec![];
