@@ -21,6 +21,9 @@ const MEASURED: &str = include_str!("../../../docs/methods.json");
 /// By which factor odds may differ from those that were measured.
 const NEAR: f64 = 5.0;
 
+/// What is to know of methods that were asked for where nothing is lost.
+const UNTIL_A_LOSS: &str = "measured without any loss; sums alone have no mean from the first loss on: ask with --loss 0.1% where some may be";
+
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   Which method shows the mean best where 1 % of the packets is lost:
@@ -278,16 +281,12 @@ impl Measured {
         let best = self.first_built(usual);
         let least = best.map_or(f64::INFINITY, |(best, _)| times(best));
         let nearer = self.first_built(others).filter(|(other, _)| times(other) < least);
-        let is_of_sums = case.condition.loss == 0.0 && case.need == Need::Mean;
-        let take = |(answer, command): (&'a Answer, &'a str)| {
-            Take {
+        let is_exact = case.condition.loss == 0.0 && case.need == Need::Mean;
+        let take = |(answer, command): (&'a Answer, &'a str)| Take {
             method: &answer.method,
             command,
             answered: answer.answered.iter().copied().fold(1.0, f64::min),
-            remark: is_of_sums.then_some(
-                "exact while no packet is lost; with the first loss it has no mean: ask with --loss 0.1% where some may be",
-            ),
-        }
+            remark: is_exact.then_some(UNTIL_A_LOSS),
         };
         nearer.into_iter().chain(best).map(take).collect()
     }

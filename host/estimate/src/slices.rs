@@ -51,7 +51,7 @@ pub(crate) use complete::MOST_LOST;
 use deltaline_model::sketch::slices::Record;
 use guess::Guess;
 pub(crate) use lost_boundaries::LEAST_LOST;
-use sample::Sample;
+use sample::{Sample, VALUES_FOR_SHAPE};
 
 /// What slices show of an interval.
 #[derive(Clone, Debug)]
@@ -167,7 +167,7 @@ fn mean(completed: Guess, sample: &Sample, received: u64) -> Mean {
         skew: sample.skew(share),
     };
     // Few delays do not show how far they spread.
-    match sample.count < 8.0 || own.variance <= 0.0 || completed.variance <= 0.0 {
+    match sample.count < VALUES_FOR_SHAPE || own.variance <= 0.0 || completed.variance <= 0.0 {
         true => completed.into(),
         false => completed.with(own).into(),
     }

@@ -112,7 +112,7 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
 fn because(unpromised: Unpromised) -> &'static str {
     match unpromised {
         Unpromised::Bursts => {
-            "bursts are longer than an eighth of a slice, and too few lost boundaries show where in it they lie"
+            "bursts are longer than an eighth of a slice, and lost boundaries, too few or too far apart, do not show where in it they lie"
         }
         Unpromised::Wraps => "slices are so long that their sums of times go round",
     }

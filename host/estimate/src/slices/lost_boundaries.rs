@@ -13,10 +13,10 @@
 
 use super::align::{First, Slice};
 use super::guess::Guess;
-use super::sample::Sample;
+use super::sample::{Sample, VALUES_FOR_SHAPE};
 
 /// Fewer lost boundaries tell too little of how far their times spread.
-pub(crate) const LEAST_LOST: f64 = 8.0;
+pub(crate) const LEAST_LOST: f64 = VALUES_FOR_SHAPE;
 
 /// The sum of the times of those lost packets whose times are not known, each since its slice's start, by the times that are known; none
 /// where they are few, or all alike.

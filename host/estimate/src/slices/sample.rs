@@ -2,8 +2,8 @@
 
 use crate::Skew;
 
-/// Fewer values do not show what shape they have.
-const VALUES_FOR_SHAPE: f64 = 8.0;
+/// Fewer values do not show what shape they have, nor how far they spread.
+pub(super) const VALUES_FOR_SHAPE: f64 = 8.0;
 
 /// A random sample without replacement.
 pub(super) struct Sample {
