@@ -14,15 +14,18 @@
 //!
 //! | quantity | formula |
 //! |---|---|
-//! | spread of sending times within d ns, mean at the share u of them | v = a d^2 u (1 - u) / 3, which is d^2 / 12 in the middle of even traffic |
-//! | how much apart packets lie | a = 3 - 2 exp(-t / n), with n packets in a slice and trains of 1 + t: sum n_k n_(k+1) / (n_k + n_(k+1)) (d_k / n_k - d_(k+1) / n_(k+1))^2 over sum ((d_k + d_(k+1)) / (n_k + n_(k+1)))^2 |
-//! | burstiness | b = sum (L_k / n_k - L_(k+1) / n_(k+1))^2 over what single losses of the same share p would make of it, or sum L_k (L_k - q_k n_k) / sum L_k with q_k the share lost in its two neighbours, or 1, the greatest |
+//! | spread of sending times within d ns, mean at the share u of them | v = d^2 u (1 - u) / 3, which is d^2 / 12 in the middle of even traffic |
+//! | burstiness | b = sum L_k (L_k - q_k n_k) / sum L_k with q_k the share lost in its two neighbours, or 1, the greater |
 //! | variance of a slice's completion, of L among m | v L min(b, L) (1 - L / m) m / (m - 1) |
+//! | variance of all completions, as neighbours show it | sum ((L_k n_(k+1) - L_(k+1) n_k) / (n_k + n_(k+1)) (t_k - t_(k+1)))^2 / 2, if that is more than all slices' own together |
+//! | lateness of a lost boundary, t - t_k behind the mean of its slice | y = t - t_k - B (packets of the slice before it - those behind it), B fitted to all boundaries |
+//! | lateness of all losses that are no boundaries | H sum y / (sum h + h_1 / 3), h what slices last, h_1 on average over these losses and H over all of them together |
+//! | its variance | H^2 s^2 (sum h^2 + h_1^2 / 3) / (sum h + h_1 / 3)^2, s^2 the mean square of y over that of h of all boundaries |
 //! | bracket | all L packets as early, or as late, as the slices' ends, their sums and the order of the packets allow |
 //! | deviation, quantiles | of the boundary packets: a random sample |
 //!
-//! That losses lie anywhere in their slices is believed where slices are long. Lost boundaries, a random sample of all lost packets, show where in them they lie; they are asked where that costs no more than
-//! twice the standard error: where slices are about as short as bursts.
+//! That losses lie anywhere in their slices is not believed. Lost boundaries, a random sample of all lost packets, show by how much these are later than
+//! the completion has them, and how uncertain that is.
 //!
 //! The mean of the boundary packets' delays is an estimate of its own, independent of where losses lay; both are weighted by their
 //! variances.
@@ -34,7 +37,7 @@
 //!
 //! # Test plan
 //!
-//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains and behind a queue too; where lost boundaries say that losses lie, by hand; lost, repeated and
+//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains, of trains that lose packets at one place, behind a queue; where lost boundaries say that losses lie, by hand; lost, repeated and
 //! reordered boundaries; other people's packets, also one in another's place; other numbers of zeros at the two ends; empty ends, single packets, hostile cells.
 
 mod align;
@@ -47,10 +50,9 @@ use crate::quantile::Singles;
 use crate::{Balance, Estimate, Mean, Method, Range, Reason, Rounding, Skew, Sums, Uncertainty};
 pub use align::{Slice, align};
 use complete::Completion;
-pub(crate) use complete::MOST_LOST;
 use deltaline_model::sketch::slices::Record;
 use guess::Guess;
-pub(crate) use lost_boundaries::LEAST_LOST;
+pub(crate) use lost_boundaries::NONE_KNOWN;
 use sample::{Sample, VALUES_FOR_SHAPE};
 
 /// What slices show of an interval.

@@ -33,6 +33,8 @@ const ROWS: usize = 1024;
 const FEWER_PACKETS: usize = 25;
 /// Runs here for each run elsewhere.
 const MORE_RUNS: usize = 10;
+/// Ways are compared in the runs in which all have a mean, if these are one in so many.
+const LEAST_COMMON: usize = 10;
 /// Packets a second.
 const RATES: [(f64, &str); 3] = [(1e5, "10^5"), (1e6, "10^6"), (1e7, "10^7")];
 /// Spreads of delay in nanoseconds.
@@ -173,12 +175,14 @@ impl Case {
         self.path.overtaken == 0.0
     }
 
-    /// The error of both over that of the better one, of the runs in which each has a mean; if slices never have one, over that of
+    /// The error of both over that of the better one, of the runs in which each has a mean; if slices hardly ever have one, over that of
     /// the LDA.
     fn loss_of_both(&self) -> Option<f64> {
-        let ways = if self.common[1].means > 0 { self.common } else { self.tallies };
+        // Fewer runs show whose error is smaller by chance alone.
+        let are_common = self.common[1].means * LEAST_COMMON >= self.tallies[1].runs;
+        let ways = if are_common { self.common } else { self.tallies };
         let [lda, slices, both] = ways.map(|tally| tally.error());
-        let best = [lda, slices].into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let best = [lda, slices.filter(|_| are_common)].into_iter().flatten().fold(f64::INFINITY, f64::min);
         both.filter(|_| best > 0.0 && best.is_finite()).map(|both| both / best)
     }
 

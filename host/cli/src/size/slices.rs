@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{duration, per_cent, table};
 use deltaline_design::CellKind;
-use deltaline_estimate::sizing::slices::{Expectation, LEAST_BOUNDARIES, Sizing, Timing, Unpromised};
+use deltaline_estimate::sizing::slices::{Expectation, LEAST_BOUNDARIES, Sizing, Timing};
 use deltaline_estimate::sizing::{Load, Targets};
 use deltaline_estimate::{Confidence, singles_needed};
 use deltaline_model::configuration::{MAX_ROWS, MIN_ROWS};
@@ -41,7 +41,7 @@ struct Expected {
     mean_error: f64,
     std_error: f64,
     #[serde(skip)]
-    unpromised: Option<Unpromised>,
+    wraps: bool,
     quantiles: Vec<super::Quantile>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
         packets_per_slice: expected.slice,
         mean_error: expected.mean,
         std_error: expected.deviation,
-        unpromised: expected.unpromised,
+        wraps: expected.wraps,
         quantiles: quantiles(expected, targets),
     });
     Ok(Output {
@@ -109,14 +109,7 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
 }
 
 /// Why no error of the mean is promised.
-fn because(unpromised: Unpromised) -> &'static str {
-    match unpromised {
-        Unpromised::Bursts => {
-            "bursts are longer than an eighth of a slice, and lost boundaries, too few or too far apart, do not show where in it they lie"
-        }
-        Unpromised::Wraps => "slices are so long that their sums of times go round",
-    }
-}
+const WRAPS: &str = "slices are so long that their sums of times go round";
 
 /// An error that may be none at all.
 fn promised(error: f64) -> String {
@@ -148,11 +141,8 @@ fn refusal(allowed: Option<&Sizing>, good: Option<&Sizing>, targets: &Targets) -
         None => format!("the memory is too small for any table: the smallest has {} bits", memory(MIN_ROWS)),
         Some(best) if best.excess.is_infinite() => {
             let remedy = if good.is_some() { "" } else { "; take another --interval" };
-            let unpromised = best.at.iter().find_map(|(_, expected)| expected.unpromised);
-            let why = match unpromised.filter(|_| targets.mean.is_some()) {
-                Some(unpromised) => because(unpromised),
-                None => "too few packets arrive",
-            };
+            let wraps = targets.mean.is_some() && best.at.iter().any(|(_, expected)| expected.wraps);
+            let why = if wraps { WRAPS } else { "too few packets arrive" };
             format!("{tables}: {why}{remedy}")
         }
         Some(best) => {
@@ -218,18 +208,15 @@ impl Output {
             self.packets_per_interval,
             duration(self.interval_ns as f64),
         );
-        if let Some(unpromised) = self.expected.iter().find_map(|each| each.unpromised) {
-            text += &format!(
-                "none: no error of the mean is promised, as {}; ask for one by --mean\n",
-                because(unpromised)
-            );
+        if self.expected.iter().any(|each| each.wraps) {
+            text += &format!("none: no error of the mean is promised, as {WRAPS}; ask for one by --mean\n");
         }
         if arguments.explain {
             text += &format!(
                 "\nA slice begins where a packet's hash has enough zeros; its lost packets count with the mean sending time of \
                  the others. The error of the mean is made of how far sending times of a slice lie apart, over a mean delay of {}, \
                  and of the delays of the packets at boundaries, which are known exactly.\n\
-                 Assumed: packets sent evenly that keep their order, losses of {} in a row, as likely at one time as at another, \
+                 Assumed: packets sent at random times, not in trains, that keep their order, losses of {} in a row, as likely at one time as at another, \
                  delays with a deviation of {} of their mean and an excess kurtosis of {}. Errors are root mean squares of one \
                  interval, relative to the value.\n",
                 duration(self.delay_ns as f64),

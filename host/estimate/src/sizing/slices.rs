@@ -2,7 +2,7 @@
 //!
 //! # Theory
 //!
-//! An interval of T ns has N packets, evenly sent, of which the share l is lost. A packet starts a slice with probability
+//! An interval of T ns has N packets, sent at random, of which the share l is lost. A packet starts a slice with probability
 //! p = 2^-k. A table that merges comes to the least k at which its records are enough; here, to the least at which they are in
 //! 95 % of intervals, so that what is promised holds for tables that are emptier by chance, too. A boundary that arrives
 //! is common to both ends: with probability q = p (1 - l), so that a slice has n packets with probability q (1 - q)^(n-1).
@@ -14,43 +14,38 @@
 //! | quantity | expectation |
 //! |---|---|
 //! | boundaries that both ends have, n | N q |
-//! | variance of the completed mean | N l' (1 - l') (r T/N)^2 b / 2 / R^2 |
+//! | variance of the completed mean | N l' (1 - l') (r T/N)^2 b / 2 / R^2 + (N l' T/N)^2 (1/q + b - 1) / 3 k / (k + 1/3)^2 / R^2 |
 //! | variance of the mean of the boundaries' own delays | sigma^2 (1/n - 1/R) |
 //! | variance of both, weighted | 1 / (1 / one + 1 / other) |
-//! | error of sigma, relative to it | sqrt(2 (1/(n - 1) - 1/(R - 1)) + k (1/n - 1/R)) / 2, with the excess kurtosis k |
+//! | error of sigma, relative to it | sqrt(2 (1/(n - 1) - 1/(R - 1)) + excess kurtosis (1/n - 1/R)) / 2 |
 //! | error of the rank of the q-quantile | sqrt(q (1 - q) / n) |
 //!
 //! for R = N (1 - l) received packets. Where b packets are lost in a row, they share their place in the slice: their times
 //! vary together, b times as much.
 //!
-//! The N l p lost boundaries show how much later than their slice's mean lost packets were sent. The slice of one goes from the last
-//! boundary that arrived before its burst to the first one behind it: at either side 1/q packets on average, with the variance of such gaps, 1/q^2, and of other bursts in them, l b / q. So lost
-//! packets are apart from the mean by s^2 = (T/N)^2 ((1/q^2 + l b / q) / 2 + b^2 / 12), squared and on average, and the completed mean's variance is
-//! that of a random sample of the lost, s^2 N l (1 - p) / p / R^2. It is taken where eight are expected in 95 % of intervals, and it is at most four times the other: where bursts are
-//! a quarter of a slice, or longer.
+//! What is added is the noise of lateness, of which k = N l p lost boundaries tell. Of a boundary with m packets before it in its slice, and as
+//! many behind it on average, the times of all, sent at random, vary by (m^3 + m^3) / 3 / (2 m)^2 squares of T/N. Slices are as long as chance has it, which makes it 1/q/3; lost boundaries
+//! tell of slices that are longer by a burst. In even traffic there is none of it: there errors are smaller than expected, by a quarter at most.
 //!
 //! # Limits
 //!
-//! No error of the mean is promised where bursts are longer than an eighth of a slice and lost boundaries are not asked. Nor is there one where packets
-//! leave in trains that are longer than slices, or where they do not keep their order: then there is none. Sums of times are known modulo
+//! Packets are sent at random times, all alike. Where they leave in trains, errors are larger, and where they do not keep their order, there is no mean. Sums of times are known modulo
 //! 2^40 ns, and there is no mean where a slice may have more, packets times its length: a table whose longest slice has as much in more than 5 % of
 //! intervals promises nothing either.
 //!
 //! # Test plan
 //!
-//! Extremes by hand; that bursts and long slices are told apart. Errors of mean, deviation and ranks, and boundaries, against simulation with the product's tables and estimator
+//! Extremes by hand; that long slices are told. Errors of mean, deviation and ranks, and boundaries, against simulation with the product's tables and estimator
 //! (`sim/lab/tests/sizing_slices.rs`). The smallest table is good enough, and half of it is not.
 
 use super::{Load, ONE_SIDED_95, Targets};
 use crate::Confidence;
 use crate::singles_needed;
-use crate::slices::{LEAST_LOST, MOST_LOST};
+use crate::slices::NONE_KNOWN;
 use deltaline_model::sketch::slices::RECORD_CELLS;
 
 /// Fewest boundaries of a table in 95 % of intervals: fewer do not show how long bursts of losses are.
 pub const LEAST_BOUNDARIES: f64 = 8.0;
-/// Slices with so many times the packets of a burst have losses all over them.
-const SLICE_OF_BURSTS: f64 = 8.0;
 /// Packets of a slice times its length in nanoseconds that its sum of times can tell.
 const MOST_SUM: f64 = (1u64 << 40) as f64;
 /// Zeros that a boundary has at most.
@@ -67,15 +62,6 @@ pub struct Timing {
     pub burst: f64,
 }
 
-/// Why no error of the mean is promised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unpromised {
-    /// Bursts are longer than an eighth of a slice, and lost boundaries do not show where in it they lie: there are too few, or bursts are shorter than a quarter.
-    Bursts,
-    /// A slice may last so long that its sum of times goes round.
-    Wraps,
-}
-
 /// The expected accuracy of slices in an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectation {
@@ -87,10 +73,10 @@ pub struct Expectation {
     pub boundaries_least: f64,
     /// Packets of a slice that both ends have.
     pub slice: f64,
-    /// Root mean square error of the mean, relative to it; infinite where none is promised.
+    /// Root mean square error of the mean, relative to it; infinite where a slice may last so long that its sum of times goes round.
     pub mean: f64,
-    /// Why none is.
-    pub unpromised: Option<Unpromised>,
+    /// Whether one may.
+    pub wraps: bool,
     /// Root mean square error of the standard deviation, relative to it.
     pub deviation: f64,
 }
@@ -109,14 +95,13 @@ impl Expectation {
         let common = share(zeros) * (1.0 - loss);
         let boundaries = packets * common;
         let (inner, apart) = (loss * (1.0 - share(zeros)), timing.interval / packets);
-        let reach = (1.0 - common) / common * apart;
-        let guessed = 0.5 * packets * inner * (1.0 - inner) * (reach / received).powi(2) * timing.burst;
         let slice = common.recip();
-        let spread = 0.5 * slice * (slice + loss * timing.burst) + timing.burst.powi(2) / 12.0;
-        let sampled = spread * apart.powi(2) * packets * inner / share(zeros) / received.powi(2);
-        let lost = packets * loss * share(zeros);
-        let is_known = lost - ONE_SIDED_95 * lost.sqrt() >= LEAST_LOST && sampled <= MOST_LOST * guessed;
-        let completed = if is_known { sampled } else { guessed };
+        let reach = (slice - 1.0) * apart;
+        let placed = 0.5 * inner * (1.0 - inner) * packets * reach.powi(2) * timing.burst;
+        let (unseen, known) = (packets * inner, packets * loss * share(zeros));
+        let noise = (slice + timing.burst - 1.0) / 3.0 * apart.powi(2);
+        let late = unseen.powi(2) * noise * known / (known + NONE_KNOWN).powi(2);
+        let completed = (placed + late) / received.powi(2);
         let unsampled = |sampled: f64, all: f64| (sampled.max(0.0).recip() - all.max(0.0).recip()).max(0.0);
         let own = (variation * timing.delay).powi(2) * unsampled(boundaries, received);
         let pairs = unsampled(boundaries - 1.0, received - 1.0);
@@ -125,22 +110,16 @@ impl Expectation {
         } else {
             completed.min(own)
         };
-        let is_exact = inner == 0.0;
         // The longest of n is longer than ln n + 3 on average once in twenty times.
         let longest = (boundaries.max(1.0).ln() + 3.0) / common;
-        let are_bursts_short = timing.burst <= 1.0 || SLICE_OF_BURSTS * timing.burst * common <= 1.0;
-        let unpromised = if longest * longest * apart >= MOST_SUM {
-            Some(Unpromised::Wraps)
-        } else {
-            (!is_exact && !are_bursts_short && !is_known).then_some(Unpromised::Bursts)
-        };
+        let wraps = longest * longest * apart >= MOST_SUM;
         Expectation {
             zeros,
             boundaries,
             boundaries_least: (boundaries - ONE_SIDED_95 * (boundaries * (1.0 - common)).sqrt()).max(0.0),
-            slice: common.recip(),
-            mean: if unpromised.is_none() { variance.sqrt() / timing.delay } else { f64::INFINITY },
-            unpromised,
+            slice,
+            mean: if wraps { f64::INFINITY } else { variance.sqrt() / timing.delay },
+            wraps,
             deviation: 0.5 * (2.0 * pairs + kurtosis * unsampled(boundaries, received)).sqrt(),
         }
     }
@@ -206,8 +185,7 @@ mod tests {
         assert_eq!(Expectation::of(526, &LOAD, &TIMING).zeros, 11);
         close(found.boundaries, 1e6 / 4096.0 * 0.99, 1e-9);
         // 10,000 losses, each somewhere in a slice of 0.41 ms that is as long as its length makes likely.
-        let slice = 4096.0 / 0.99 * 1e2;
-        let completed = (1e4f64 / 2.0).sqrt() * slice / 0.99e6;
+        let completed = squared_error(1.0).sqrt();
         let own = 5e2 / found.boundaries.sqrt();
         close(found.mean, (completed.powi(-2) + own.powi(-2)).powf(-0.5) / 1e3, 0.01);
         close(found.rank(0.5), 0.5 / found.boundaries.sqrt(), 1e-9);
@@ -223,24 +201,20 @@ mod tests {
         assert_eq!(Expectation::of(512, &Load { packets: 500.0, ..LOAD }, &TIMING).zeros, 0);
     }
 
+    /// Of the completed mean of 10,000 losses, so many in a row, 2.44 of which are boundaries of slices with 4,137 packets.
+    fn squared_error(burst: f64) -> f64 {
+        let (slice, known) = (4096.0 / 0.99, 1e4f64 / 4096.0);
+        let placed = 1e4 * 0.99 * burst / 2.0 * (slice * 1e2f64).powi(2);
+        let noise = (slice + burst - 1.0) / 3.0 * 1e2f64.powi(2);
+        (placed + 1e8 * noise * known / (known + NONE_KNOWN).powi(2)) / 0.99e6f64.powi(2)
+    }
+
     #[test]
-    fn bursts_make_errors_larger_until_there_are_none() {
-        let mean = |burst| Expectation::of(512, &LOAD, &Timing { burst, delay: 1e9, ..TIMING }).mean;
-        close(mean(4.0), 2.0 * mean(1.0), 1e-3);
-        // An eighth of a slice of 4,137 packets, and two lost boundaries.
-        assert!(mean(517.0).is_finite() && mean(518.0).is_infinite());
-        // Sixteen, of which 95 % of intervals have more than eight: each stands for 4,096 losses, somewhere in the burst's slice.
-        let more = |burst| {
-            let load = Load { loss: 0.0656, ..LOAD };
-            Expectation::of(512, &load, &Timing { burst, delay: 1e9, ..TIMING })
-        };
-        let (slice, burst) = (4096.0 / (1.0 - 0.0656), 1200.0f64);
-        let spread = (slice * slice + slice * 0.0656 * burst) / 2.0 + burst * burst / 12.0;
-        let completed = 1e2 * (spread * 65_600.0 * 4095.0).sqrt() / (1e6 - 65_600.0);
-        close(more(burst).mean, completed / 1e9, 1e-3);
-        assert_eq!(more(700.0).unpromised, Some(Unpromised::Bursts));
-        let small = Load { packets: 400.0, ..LOAD };
-        assert!(Expectation::of(512, &small, &Timing { burst: 20.0, ..TIMING }).mean.is_finite());
+    fn bursts_make_errors_larger() {
+        for burst in [1.0, 4.0, 1000.0] {
+            let found = Expectation::of(512, &LOAD, &Timing { burst, delay: 1e9, ..TIMING });
+            close(found.mean * 1e9, squared_error(burst).sqrt(), 1e-3);
+        }
     }
 
     #[test]
@@ -250,7 +224,7 @@ mod tests {
         let mean = |records| Expectation::of(records, &load, &Timing { interval: 1e10, ..TIMING }).mean;
         assert!(mean(512).is_infinite() && mean(32_768).is_finite());
         let found = Expectation::of(512, &load, &Timing { interval: 1e10, ..TIMING });
-        assert_eq!(found.unpromised, Some(Unpromised::Wraps));
+        assert!(found.wraps && !Expectation::of(32_768, &load, &Timing { interval: 1e10, ..TIMING }).wraps);
     }
 
     #[test]

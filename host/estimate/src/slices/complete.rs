@@ -13,9 +13,6 @@ pub(super) struct Completion {
     pub(super) bracket: Option<Range>,
 }
 
-/// Lost boundaries are asked, who know where in their slices losses lie, where that does not make the variance more than so many times larger.
-pub(crate) const MOST_LOST: f64 = 4.0;
-
 impl Completion {
     /// The completion of these slices; lost boundaries are a random sample of the lost packets if `is_sample`.
     pub(super) fn of(slices: &[Slice], is_sample: bool) -> Result<Self, Reason> {
@@ -23,7 +20,7 @@ impl Completion {
         if received == 0 {
             return Err(Reason::NothingReceived);
         }
-        let (burst, apart) = (burstiness(slices), apartness(slices));
+        let burst = burstiness(slices);
         let (mut known, mut guessed) = (0i128, 0.0);
         let (mut variance, mut squares) = (0.0, 0.0);
         let mut ends = Some((0.0, 0.0));
@@ -36,7 +33,7 @@ impl Completion {
             guessed += open.lost as f64 * open.mean();
             let time = slice.start as f64 + open.mean();
             losses.push(Losses { packets: open.packets(), lost: open.lost as f64, time });
-            let own = open.variance(burst, apart);
+            let own = open.variance(burst);
             variance += own;
             squares += own * own;
             ends = ends
@@ -47,11 +44,9 @@ impl Completion {
         // So many slices share the error.
         let freedom =
             if squares > 0.0 { (variance * variance / squares).max(1.0) * FREEDOM } else { f64::INFINITY };
-        // Single losses come late by chance alone.
-        variance += (2.0 * lateness(&losses)).powi(2) * (1.0 - burst.recip());
-        let guess = Guess { nanoseconds: guessed, variance, freedom, skew: Skew::default() };
-        let sampled = if is_sample { lost_boundaries::guess(slices) } else { None };
-        let guess = sampled.filter(|sampled| sampled.variance <= MOST_LOST * variance).unwrap_or(guess);
+        let variance = variance.max(seen_by_pairs(&losses));
+        let guess = Guess { nanoseconds: guessed, variance, freedom, skew: Skew::default() }
+            + lost_boundaries::lateness(slices, is_sample);
         let with = |lost: f64| {
             let whole = known.div_euclid(received.into());
             let rest = known.rem_euclid(received.into()) as f64;
@@ -77,9 +72,10 @@ struct Losses {
     time: f64,
 }
 
-/// By how many nanoseconds the sum of the lost packets' times may be too early. A queue that fills up loses the last packets of each burst: late in
-/// slices, and late in slices of twice the length as well, where it is known by how much.
-fn lateness(losses: &[Losses]) -> f64 {
+/// The variance of the completion, as slices of twice the length show it: two neighbours as one are wrong by what is known of the two. Of slices that
+/// are as long as chance has it, those of twice the length have twice the variance. It knows nothing of bursts, and is true of any; but a few
+/// pairs may be most of it.
+fn seen_by_pairs(losses: &[Losses]) -> f64 {
     let merged = |pair: &[Losses]| match pair {
         [a, b] if a.packets + b.packets > 0.0 => {
             (a.lost * b.packets - b.lost * a.packets) / (a.packets + b.packets) * (a.time - b.time)
@@ -87,7 +83,7 @@ fn lateness(losses: &[Losses]) -> f64 {
         _ => 0.0,
     };
     // Every slice is in two pairs.
-    losses.windows(2).map(merged).sum::<f64>() / 2.0
+    losses.windows(2).map(|pair| merged(pair).powi(2)).sum::<f64>() / 2.0
 }
 
 /// Degrees of freedom for every slice that shares the error: sending times have an end on both sides, so that sums of few of them
@@ -145,8 +141,8 @@ impl<'a> Open<'a> {
         if packets == 0.0 { 0.0 } else { self.parts.iter().map(|part| part.sum).sum::<f64>() / packets }
     }
 
-    /// The variance of the sum of the lost packets' times, if they come in bursts of so many, and packets lie so much apart.
-    fn variance(&self, burst: f64, apart: f64) -> f64 {
+    /// The variance of the sum of the lost packets' times, if they come in bursts of so many.
+    fn variance(&self, burst: f64) -> f64 {
         let (lost, packets, mean) = (self.lost as f64, self.packets(), self.mean());
         if lost == 0.0 || packets <= lost {
             return 0.0;
@@ -159,7 +155,7 @@ impl<'a> Open<'a> {
                 let (length, own) = (part.end - part.start, part.sum / part.packets);
                 let share = ((own - part.start) / length.max(1.0)).clamp(0.0, 1.0);
                 part.packets / packets
-                    * ((own - mean).powi(2) + length * length * share * (1.0 - share) * apart / 3.0)
+                    * ((own - mean).powi(2) + length * length * share * (1.0 - share) / 3.0)
             })
             .sum();
         let together = burst.min(lost);
@@ -197,24 +193,11 @@ impl<'a> Open<'a> {
     }
 }
 
-/// How many packets are lost together, at least 1: by how much more the losses of slices differ than single losses let them. Of two
-/// ways to see it, neighbours and all slices, the one that shows more.
+/// How many packets are lost together, at least 1: how many of its slice are lost with a lost packet, less those that the two neighbours let expect.
 fn burstiness(slices: &[Slice]) -> f64 {
-    let [sent, lost] = [|slice: &Slice| slice.sent, |slice: &Slice| slice.lost]
-        .map(|count| slices.iter().map(count).sum::<u64>() as f64);
-    let share = lost / sent;
-    let (mut found, mut expected) = (0.0, 0.0);
-    for pair in slices.windows(2) {
-        let [a, b] = [&pair[0], &pair[1]].map(|slice| (slice.sent as f64, slice.lost as f64));
-        // A pair counts as its packets do.
-        let weight = a.0 * b.0 / (a.0 + b.0);
-        found += weight * (a.1 / a.0 - b.1 / b.0).powi(2);
-        expected += share * (1.0 - share);
-    }
-    if slices.len() < FEW || expected <= 0.0 {
+    if slices.len() < FEW {
         return f64::INFINITY;
     }
-    // How many of its slice are lost with a lost packet, less those that its neighbours let expect.
     // The first and the last have one neighbour.
     let beside = |(at, own): (usize, &Slice)| {
         let around = [at.checked_sub(1), at.checked_add(1)].map(|at| slices.get(at?));
@@ -225,30 +208,7 @@ fn burstiness(slices: &[Slice]) -> f64 {
     };
     let all = slices.iter().enumerate().map(beside);
     let sums = all.fold([0.0, 0.0], |sum, own| [sum[0] + own[0], sum[1] + own[1]]);
-    let together = if sums[1] > 0.0 { sums[0] / sums[1] } else { f64::INFINITY };
-    (found / expected).max(together).max(1.0)
-}
-
-/// How much farther packets lie from the middle of their slice than they do where they are spread evenly, 1 to 3: by their squares, which are three times as large
-/// where all lie at the slice's ends. They do where packets leave in trains longer than slices: then slices of as many packets last for very
-/// different times, one beside the other.
-fn apartness(slices: &[Slice]) -> f64 {
-    let (mut found, mut expected, mut packets) = (0.0, 0.0, 0.0);
-    for pair in slices.windows(2) {
-        let [a, b] =
-            [&pair[0], &pair[1]].map(|slice| (slice.sent as f64, (slice.end - slice.start).max(0) as f64));
-        // As gaps that are exponential let a slice's mean gap vary.
-        found += a.0 * b.0 / (a.0 + b.0) * (a.1 / a.0 - b.1 / b.0).powi(2);
-        expected += ((a.1 + b.1) / (a.0 + b.0)).powi(2);
-        packets += (a.0 + b.0) / 2.0;
-    }
-    if slices.len() < FEW || expected <= 0.0 {
-        return 3.0;
-    }
-    // So many packets leave together, more than one.
-    let train = (found / expected - 1.0).max(0.0);
-    let each = packets / (slices.len() - 1) as f64;
-    3.0 - 2.0 * (-train / each).exp()
+    if sums[1] > 0.0 { (sums[0] / sums[1]).max(1.0) } else { f64::INFINITY }
 }
 
 /// Slices that are too few to tell whether losses come together: they may.
