@@ -171,10 +171,12 @@ fn parse_quantile(text: &str) -> Result<Quantile, String> {
         .split_once(':')
         .and_then(|(quantile, error)| Some((parse::share(quantile)?, parse::share(error)?)));
     match parts {
-        Some((probability, error)) if 0.0 < probability && probability < 1.0 && error > 0.0 => {
+        Some((probability, error))
+            if [probability, error].iter().all(|share| 0.0 < *share && *share < 1.0) =>
+        {
             Ok(Quantile { probability, error })
         }
-        _ => Err("give a quantile between 0 and 1 and the error of its rank, such as 99%:0.5%".into()),
+        _ => Err("give a quantile and the error of its rank, both between 0 and 1, such as 99%:0.5%".into()),
     }
 }
 
@@ -214,7 +216,7 @@ mod tests {
         for text in ["", "..", "4%..1%", "-1%..1%", "0..1", "nan..1%", "1%...2%"] {
             assert!(parse_losses(text).is_err(), "{text}");
         }
-        for text in ["99%", "0:1%", "1:1%", "50%:0", "50%:x"] {
+        for text in ["99%", "0:1%", "1:1%", "50%:0", "50%:x", "99%:150%"] {
             assert!(parse_quantile(text).is_err(), "{text}");
         }
         assert!(parse_target("0%").is_err() && parse_positive("0").is_err() && parse_kurtosis("-3").is_err());

@@ -130,8 +130,8 @@ impl Sliced {
                 let lower = own.lower.max(whole.lower);
                 Some(Range { lower, upper: own.upper.min(whole.upper).max(lower) })
             }
-            // Without digests, it is slices that vouch for the order.
-            (own, Err(Reason::NoSums)) if sums.digests_agree().is_none() => own,
+            // Without digests, it is slices that vouch for the order; and all know how often times wrapped in them.
+            (own, Err(Reason::NoSums)) if sums.digests_agree().is_none() || sums.wraps_are_open() => own,
             _ => None,
         };
         if let Some(bracket) = bracket {

@@ -120,6 +120,12 @@ impl Sums {
         Some(Range { lower, upper: lower + width })
     }
 
+    /// Whether it is open how often the sums have wrapped: near a wrap of times, and with many packets lost in a long interval.
+    pub(crate) fn wraps_are_open(&self) -> bool {
+        let lost = self.sender.packets.checked_sub(self.receiver.packets);
+        self.receiver.packets > 0 && lost.is_some_and(|lost| self.by_losses(lost, self.by_times()).is_none())
+    }
+
     /// The mean delay if lost packets were sent at the mean sending time of all.
     pub fn completed(&self, near: Option<Range>) -> Option<f64> {
         let lost = self.sender.packets.checked_sub(self.receiver.packets)?;

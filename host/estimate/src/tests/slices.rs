@@ -464,6 +464,19 @@ fn nothing_lost_is_exact_and_lost_boundaries_are_known() {
     }
 }
 
+/// Half of 2,000 packets lost in five minutes, minutes behind a wrap of times: sums over all do not say how often they have wrapped, and slices do.
+#[test]
+fn slices_bracket_the_mean_where_sums_of_all_wrap() {
+    let sent: Vec<Seen> = (0..2000).map(|number| (number, 1_000_000 + 150_000_000 * number)).collect();
+    let arrived = sent.iter().filter(|(number, _)| mixed(number ^ 0x5eed) % 2 == 0);
+    let received: Vec<Seen> = arrived.map(|(number, time)| (*number, time + 1_000_000)).collect();
+    let found = sliced(1024, &sent, &received).estimate;
+    let bracket = found.bracket.unwrap();
+    assert!(bracket.lower <= 1e6 && 1e6 <= bracket.upper, "{bracket:?}");
+    // Eight packets of a slice last for a second, on average.
+    assert!(bracket.upper - bracket.lower < 5e9, "{bracket:?}");
+}
+
 #[test]
 fn broken_order_and_foreign_packets_are_refused() {
     let random = &mut StdRng::seed_from_u64(23);
