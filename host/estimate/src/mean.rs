@@ -76,6 +76,13 @@ pub struct Range {
 impl Range {
     /// All numbers.
     pub const ALL: Range = Range { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+
+    /// What both have in common; none where they are apart by more than rounding.
+    pub(crate) fn common(self, other: Range) -> Option<Range> {
+        let (lower, upper) = (self.lower.max(other.lower), self.upper.min(other.upper));
+        let rounding = 1e-6 + 1e-12 * lower.abs();
+        (lower <= upper + rounding).then_some(Range { lower, upper: upper.max(lower) })
+    }
 }
 
 impl Mean {

@@ -14,11 +14,11 @@
 //!
 //! | quantity | formula |
 //! |---|---|
-//! | spread of sending times within d ns, mean at the share u of them | v = d^2 u (1 - u) / 3, which is d^2 / 12 in the middle of even traffic |
+//! | spread of a slice's sending times | v, the mean over its packets, by parts between the sender's own boundaries, of d ns and with their mean c at the share u of them, of d^2 u (1 - u) / 3 + (c - t)^2; in even traffic the first is d^2 / 12 |
 //! | burstiness | b = sum L_k (L_k - q_k n_k) / sum L_k with q_k the share lost in its two neighbours, or 1, the greater |
 //! | variance of a slice's completion, of L among m | v L min(b, L) (1 - L / m) m / (m - 1) |
 //! | variance of all completions, as neighbours show it | sum ((L_k n_(k+1) - L_(k+1) n_k) / (n_k + n_(k+1)) (t_k - t_(k+1)))^2 / 2, if that is more than all slices' own together |
-//! | lateness of a lost boundary, t - t_k behind the mean of its slice | y = t - t_k - B (packets of the slice before it - those behind it), B fitted to all boundaries |
+//! | lateness of a lost boundary that was sent at x | y = x - t - B (packets of the slice before it - it and those behind it), B fitted to all boundaries |
 //! | lateness of all losses that are no boundaries | H sum y / (sum h + h_1 / 3), h what slices last, h_1 on average over these losses and H over all of them together |
 //! | its variance | H^2 s^2 (sum h^2 + h_1^2 / 3) / (sum h + h_1 / 3)^2, s^2 the mean square of y over that of h of all boundaries |
 //! | bracket | all L packets as early, or as late, as the slices' ends, their sums and the order of the packets allow |
@@ -47,7 +47,7 @@ mod lost_boundaries;
 mod sample;
 
 use crate::quantile::Singles;
-use crate::{Balance, Estimate, Mean, Method, Range, Reason, Rounding, Skew, Sums, Uncertainty};
+use crate::{Balance, Estimate, Mean, Method, Reason, Rounding, Skew, Sums, Uncertainty};
 pub use align::{Slice, align};
 use complete::Completion;
 use deltaline_model::sketch::slices::Record;
@@ -126,10 +126,8 @@ impl Sliced {
         estimate.balance = estimate.balance.without_rows(open);
         let own = completion.ok().and_then(|completion| completion.bracket);
         let bracket = match (own, estimate.bracket) {
-            (Some(own), Ok(whole)) => {
-                let lower = own.lower.max(whole.lower);
-                Some(Range { lower, upper: own.upper.min(whole.upper).max(lower) })
-            }
+            // Where they contradict each other, packets crossed a boundary unseen; sums over all do not ask for order.
+            (Some(own), Ok(whole)) => Some(own.common(whole).unwrap_or(whole)),
             // Without digests, it is slices that vouch for the order; and all know how often times wrapped in them.
             (own, Err(Reason::NoSums)) if sums.digests_agree().is_none() || sums.wraps_are_open() => own,
             _ => None,
@@ -189,10 +187,8 @@ pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
         _ => rows,
     };
     let bracket = match (rows.bracket, slices.bracket) {
-        (Ok(a), Ok(b)) => {
-            let lower = a.lower.max(b.lower);
-            Ok(Range { lower, upper: a.upper.min(b.upper).max(lower) })
-        }
+        // Rows do not ask for order.
+        (Ok(of_rows), Ok(of_slices)) => Ok(of_rows.common(of_slices).unwrap_or(of_rows)),
         (one, other) => one.or(other),
     };
     let mut method = rows.method;

@@ -1,4 +1,4 @@
-//! Figure 12: slices and an LDA of as many bits, each alone and both together.
+//! Figure 15: slices and an LDA of as many bits, each alone and both together.
 //!
 //! Packets are sent at random times and arrive in their order: with delays that drift by a random walk around their mean, or
 //! that are drawn anew for each packet and wait for the one ahead, or behind a queue that drops its tail. Losses are single

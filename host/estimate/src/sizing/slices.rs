@@ -3,9 +3,9 @@
 //! # Theory
 //!
 //! An interval of T ns has N packets, sent at random, of which the share l is lost. A packet starts a slice with probability
-//! p = 2^-k. A table that merges comes to the least k at which its records are enough; here, to the least at which they are in
+//! p = 2^-z. A table that merges comes to the least z at which its records are enough; here, to the least at which they are in
 //! 95 % of intervals, so that what is promised holds for tables that are emptier by chance, too. A boundary that arrives
-//! is common to both ends: with probability q = p (1 - l), so that a slice has n packets with probability q (1 - q)^(n-1).
+//! is common to both ends: with probability q = p (1 - l), so that a slice has m + 1 packets with probability q (1 - q)^m.
 //!
 //! The losses of a slice count with the mean sending time of its packets but for the first ([`crate::slices`]). Of m packets that are
 //! T/N apart, each lost with probability l', the sum of their times then varies by l' (1 - l') (T/N)^2 m (m^2 - 1) / 12. With r = (1 - q) / q, the
@@ -18,7 +18,7 @@
 //! | variance of the mean of the boundaries' own delays | sigma^2 (1/n - 1/R) |
 //! | variance of both, weighted | 1 / (1 / one + 1 / other) |
 //! | error of sigma, relative to it | sqrt(2 (1/(n - 1) - 1/(R - 1)) + excess kurtosis (1/n - 1/R)) / 2 |
-//! | error of the rank of the q-quantile | sqrt(q (1 - q) / n) |
+//! | error of the rank of the P-quantile | sqrt(P (1 - P) / n) |
 //!
 //! for R = N (1 - l) received packets. Where b packets are lost in a row, they share their place in the slice: their times
 //! vary together, b times as much.

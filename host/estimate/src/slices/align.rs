@@ -59,7 +59,7 @@ struct Piece {
     sum: i128,
 }
 
-/// Room below zero for times that go back within a slice: 18 minutes less one part in a thousand is what sums may be.
+/// Room for times that go back within a slice, below zero and at the top: 18 minutes less two parts in a thousand is what sums may be.
 const BACK: u64 = SUM_MASK >> 10;
 
 /// The pieces of an end, its first packet at `base`. None if sums wrap or contradict the totals.
@@ -118,8 +118,10 @@ pub fn align(sender: &[Record], receiver: &[Record], sums: &Sums, room: usize) -
     let least = |records: &[Record]| records.iter().map(Record::zeros).min().unwrap_or(u32::MAX);
     let zeros = least(sender).max(least(receiver));
     let [mut sender, mut receiver] = [sender.to_vec(), receiver.to_vec()];
-    coarsen(&mut sender, zeros);
-    coarsen(&mut receiver, zeros);
+    // A count that goes round is that of a slice whose sum of times does, too.
+    if coarsen(&mut sender, zeros) | coarsen(&mut receiver, zeros) {
+        return Err(Reason::SliceWraps);
+    }
     let apart = signed(sums.receiver.first.wrapping_sub(sums.sender.first));
     let (sent, received) = (pieces(&sender, &sums.sender, 0)?, pieces(&receiver, &sums.receiver, apart)?);
     let (once_sent, once_received) = (once(&sent), once(&received));

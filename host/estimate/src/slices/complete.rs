@@ -202,7 +202,7 @@ fn burstiness(slices: &[Slice]) -> f64 {
     let beside = |(at, own): (usize, &Slice)| {
         let around = [at.checked_sub(1), at.checked_add(1)].map(|at| slices.get(at?));
         let count = |count: fn(&Slice) -> u64| around.into_iter().flatten().map(count).sum::<u64>() as f64;
-        let near = count(|slice| slice.lost) / count(|slice| slice.sent);
+        let near = count(|slice| slice.lost) / count(|slice| slice.sent).max(1.0);
         let (own_sent, own) = (own.sent as f64, own.lost as f64);
         [own * (own - near * own_sent), own]
     };

@@ -6,7 +6,7 @@
 //! taken off, as survey samplers do (a regression estimator, whose auxiliary variable has a known mean of zero):
 //!
 //! ```text
-//! y = t - mean time of its slice - B (packets before - packets behind)
+//! y = time - mean time of its slice - B (packets before it - it and those behind it)
 //! ```
 //!
 //! with B fitted to all boundaries: those that arrived would lie between two slices of one if they were lost. In even traffic nothing is left but the noise of a few packets. Where
@@ -33,7 +33,7 @@ pub(crate) const NONE_KNOWN: f64 = 1.0 / 3.0;
 struct Boundary {
     /// By how many nanoseconds it is later than the mean of the slice's packets.
     later: f64,
-    /// How many more packets of the slice are before it than behind it.
+    /// How many more packets of the slice are before it than from it on.
     more_before: f64,
     /// How many nanoseconds the slice lasts.
     length: f64,
@@ -98,7 +98,7 @@ fn within(parts: &[&Part], at: usize) -> Boundary {
     let packets = |parts: &[&Part]| parts.iter().map(|part| part.packets).sum::<u64>();
     let (before, behind) = (packets(&parts[..at]), packets(&parts[at..]));
     // The very first one arrived: it is none of those that may have been lost.
-    let others = before + behind - u64::from(parts[0].first == First::Arrived);
+    let others = (before + behind).saturating_sub(u64::from(parts[0].first == First::Arrived));
     let since: i128 = parts.iter().map(|part| part.sum - i128::from(part.packets) * start).sum();
     Boundary {
         later: (parts[at].start - parts[0].start) as f64 - since as f64 / others.max(1) as f64,

@@ -468,7 +468,7 @@ fn nothing_lost_is_exact_and_lost_boundaries_are_known() {
 #[test]
 fn slices_bracket_the_mean_where_sums_of_all_wrap() {
     let sent: Vec<Seen> = (0..2000).map(|number| (number, 1_000_000 + 150_000_000 * number)).collect();
-    let arrived = sent.iter().filter(|(number, _)| mixed(number ^ 0x5eed) % 2 == 0);
+    let arrived = sent.iter().filter(|(number, _)| mixed(number ^ 0x5eed).is_multiple_of(2));
     let received: Vec<Seen> = arrived.map(|(number, time)| (*number, time + 1_000_000)).collect();
     let found = sliced(1024, &sent, &received).estimate;
     let bracket = found.bracket.unwrap();
@@ -578,9 +578,36 @@ fn hostile_records_are_refused_or_bounded() {
         let _ = align(&a, &b, &sums, room);
         let found = Sliced::of(&a, &b, &sums, room).estimate;
         let both = together(found, &found);
+        for estimate in [found, both] {
+            let interval = estimate.mean.ok().and_then(|mean| mean.range(Confidence::P95).ok());
+            for range in estimate.bracket.ok().into_iter().chain(interval) {
+                assert!(range.lower <= range.upper, "{range:?}");
+            }
+        }
         for mean in [found.mean, both.mean].into_iter().flatten() {
             assert!(mean.nanoseconds.is_finite());
             let _ = mean.range(Confidence::P95);
         }
     }
+}
+
+/// Two records of 2^31 packets that the other end's zeros merge: as a count, they are none.
+#[test]
+fn counts_that_go_round_are_refused() {
+    let record = |place, start, count| Record { place, start, count, sum: 0 };
+    let sender = [record(1 << 26, 10, 1 << 31), record(1 << 29, 20, 1 << 31)];
+    let receiver = [record(1 << 26, 10, 5)];
+    let end = |packets, times| EndSums { packets, times, digests: None, first: 10, last: 30 };
+    let sums = Sums { sender: end(1 << 32, 0), receiver: end(5, 0) };
+    assert_eq!(align(&sender, &receiver, &sums, usize::MAX), Err(Reason::SliceWraps));
+    let found = Sliced::of(&sender, &receiver, &sums, usize::MAX).estimate;
+    assert_eq!(found.mean.unwrap_err(), Reason::SliceWraps);
+}
+
+#[test]
+fn brackets_that_contradict_each_other_have_nothing_in_common() {
+    let range = |lower, upper| crate::Range { lower, upper };
+    assert_eq!(range(1.0, 5.0).common(range(3.0, 9.0)), Some(range(3.0, 5.0)));
+    assert_eq!(range(1.0, 3.0).common(range(3.0 + 1e-9, 9.0)), Some(range(3.0 + 1e-9, 3.0 + 1e-9)));
+    assert_eq!(range(1.0, 2.0).common(range(3.0, 9.0)), None);
 }
