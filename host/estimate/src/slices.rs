@@ -38,7 +38,7 @@
 //! # Test plan
 //!
 //! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains, of trains that lose packets at one place, behind a queue; where lost boundaries say that losses lie, by hand; lost, repeated and
-//! reordered boundaries; other people's packets, also one in another's place; other numbers of zeros at the two ends; empty ends, single packets, hostile cells.
+//! reordered boundaries; other people's packets, also one in another's place; other numbers of zeros at the two ends; empty ends, single packets, hostile cells, counts and times that wrap, brackets that contradict each other.
 
 mod align;
 mod complete;
