@@ -4,8 +4,9 @@
 //!
 //! * mean = sum w_k mean_k, with variance sum w_k^2 v_k, where v_k is the squared standard error of mean_k.
 //!   A mean outside of its interval's certain bounds counts as it is reported, moved to their nearer end, and none is farther off than these let it.
-//!   Errors that are not those of rows, of slices and brackets, may all lie to one side: where each interval begins or ends with a burst of
-//!   losses, say. They count as one error, of sum w_k v_k^(1/2), with the fewest degrees of freedom of any.
+//!   Errors of brackets, and of slices whose table was full, may all lie to one side: where each interval begins or ends with a burst of
+//!   losses, say. They count as one error, of sum w_k v_k^(1/2), with the fewest degrees of freedom of any. Other intervals of which slices
+//!   tell the mean are one stratum, in which all their lost boundaries say together where in their slices losses lie.
 //!   Rows of intervals are sampled independently, each with its own few degrees of freedom f_k, so the sum has (sum w_k^2
 //!   v_k)^2 / sum ((w_k^2 v_k)^2 / f_k) of them (Welch-Satterthwaite). Third moments of independent means add up,
 //!   weighted by w_k^3, and so do covariances of mean and variance ([`Skew`]).
@@ -30,6 +31,7 @@
 
 use crate::interval::{Method, root_of_difference};
 use crate::sizing::{LEAST_ROWS, LEAST_SAMPLES};
+use crate::slices::of_several;
 use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
 
 /// A value over several intervals.
@@ -190,7 +192,8 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
         }),
         balance: intervals.iter().fold(Balance::default(), |sum, each| sum.and(each.balance)),
         representative: intervals.iter().try_for_each(|each| each.representative),
-        mean: whole(intervals, |each| Ok((each.mean?, each.method))).map(|strata| overall_mean(&strata)),
+        mean: whole(intervals, |each| Ok((each.mean?, *each)))
+            .map(|strata| overall_mean(&with_slices_as_one(strata))),
         method: method(intervals),
         bracket: whole(intervals, |each| each.bracket).map(|strata| Range {
             lower: weighted(&strata, |range| range.lower),
@@ -268,11 +271,45 @@ fn weighted<T>(strata: &[Stratum<T>], value: impl Fn(&T) -> f64) -> f64 {
     strata.iter().map(|(weight, known)| weight * value(known)).sum()
 }
 
-fn overall_mean(strata: &[Stratum<(Mean, Method)>]) -> Mean {
+/// Means, and whether errors of several of them may all lie to one side.
+type MeanOfStratum = (Mean, bool);
+
+/// The strata of which slices tell the mean as one.
+fn with_slices_as_one(strata: Vec<Stratum<(Mean, Estimate)>>) -> Vec<Stratum<MeanOfStratum>> {
+    let is_sampled = |mean: &Mean| matches!(mean.uncertainty, Uncertainty::Sampled { .. });
+    let (mut sliced, mut parts, mut all) = (vec![], vec![], vec![]);
+    for (weight, (mean, estimate)) in strata {
+        match estimate.apart.filter(|_| is_sampled(&mean)) {
+            Some(apart) => {
+                sliced.push((weight, (mean, false)));
+                parts.push(apart);
+            }
+            None => all.push((weight, (mean, estimate.method != Method::Rows))),
+        }
+    }
+    if let [_, _, ..] = sliced[..] {
+        let total: f64 = sliced.iter().map(|(weight, _)| weight).sum();
+        let rows: Option<Vec<Stratum<MeanOfStratum>>> = sliced
+            .iter()
+            .zip(&parts)
+            .map(|((weight, _), apart)| Some((weight / total, (apart.rows?, false))))
+            .collect();
+        let mean = of_several(&parts, rows.map(|rows| overall_mean(&rows)));
+        let bounds = Range {
+            lower: weighted(&sliced, |(mean, _)| mean.bounds.lower) / total,
+            upper: weighted(&sliced, |(mean, _)| mean.bounds.upper) / total,
+        };
+        sliced = vec![(total, (mean.bounded(bounds), false))];
+    }
+    all.extend(sliced);
+    all
+}
+
+fn overall_mean(strata: &[Stratum<MeanOfStratum>]) -> Mean {
     let (mut variance, mut satterthwaite, mut degrees) = (0.0, 0.0, 0.0);
     let (mut aside, mut fewest) = (0.0, f64::INFINITY);
     let (mut uncertainty, mut thirds) = (Uncertainty::Exact, Skew::default());
-    for (weight, (mean, method)) in strata {
+    for (weight, (mean, leans)) in strata {
         let (value, Range { lower, upper }) = (mean.within_bounds(), mean.bounds);
         let most = (value - lower).max(upper - value);
         if let Uncertainty::Sampled { standard_error, skew, .. } = mean.uncertainty {
@@ -281,7 +318,7 @@ fn overall_mean(strata: &[Stratum<(Mean, Method)>]) -> Mean {
             thirds.coupling += cube * skew.coupling;
         }
         match mean.variance().map(|(variance, degrees)| (variance.min(most * most), degrees)) {
-            Some((own_variance, own_degrees)) if own_degrees > 0.0 && *method != Method::Rows => {
+            Some((own_variance, own_degrees)) if own_degrees > 0.0 && *leans => {
                 aside += weight * own_variance.sqrt();
                 fewest = own_degrees.min(fewest);
             }

@@ -2,6 +2,7 @@
 
 use crate::observation::{Observation, ObservationError, UsableRow};
 use crate::sizing::LEAST_ROWS;
+use crate::slices::Apart;
 use crate::sums::Sums;
 use crate::wrapping::near_delay;
 use crate::{Balance, Confidence, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
@@ -55,6 +56,8 @@ pub struct Estimate {
     pub mean: Result<Mean, Reason>,
     /// Where the mean comes from, if there is one.
     pub method: Method,
+    /// What it is made of, if slices have a share in it and are a sample of all.
+    pub apart: Option<Apart>,
     /// Between which delays the mean lies for certain, in nanoseconds; [`Estimate::with_sums`] finds out.
     pub bracket: Result<Range, Reason>,
     /// Standard deviation of delay in nanoseconds, from the spread between rows; needs two usable rows.
@@ -260,6 +263,7 @@ fn estimate_with<R: Row>(
         usable_rows: sample.rows,
         mean,
         method: Method::Rows,
+        apart: None,
         bracket: Err(Reason::NoSums),
         deviation: match mean {
             Ok(_) => sample.variance().map(|variance| (variance * without_one(received)).sqrt()),

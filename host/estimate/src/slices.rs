@@ -37,23 +37,25 @@
 //!
 //! # Test plan
 //!
-//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains, of trains that lose packets at one place, behind a queue; where lost boundaries say that losses lie, by hand; lost, repeated and
+//! `tests::slices`: mean and bracket by hand; the bracket in thousands of random streams that keep order; coverage, of packets in trains, of trains that lose packets at one place, behind a queue, of one interval and of many, with rows beside them; where lost boundaries say that losses lie, by hand; lost, repeated and
 //! reordered boundaries; other people's packets, also one in another's place; other numbers of zeros at the two ends; empty ends, single packets, hostile cells, counts and times that wrap, brackets that contradict each other.
 
 mod align;
+mod apart;
 mod complete;
 mod guess;
 mod lost_boundaries;
 mod sample;
 
 use crate::quantile::Singles;
-use crate::{Balance, Estimate, Mean, Method, Reason, Rounding, Skew, Sums, Uncertainty};
+use crate::{Balance, Estimate, Mean, Method, Range, Reason, Rounding, Sums, Uncertainty};
 pub use align::{Slice, align};
+pub use apart::Apart;
 use complete::Completion;
 use deltaline_model::sketch::slices::Record;
 use guess::Guess;
 pub(crate) use lost_boundaries::NONE_KNOWN;
-use sample::{Sample, VALUES_FOR_SHAPE};
+use sample::Sample;
 
 /// What slices show of an interval.
 #[derive(Clone, Debug)]
@@ -86,17 +88,12 @@ impl Sliced {
         }
         let sample = Sample::of(&delays);
         let completion = reason.map_or_else(|| Completion::of(&slices, !is_full), Err);
-        let mean = match &completion {
-            Ok(completion) => {
-                let mean = mean(completion.mean, &sample, received);
-                let bounded = |bracket| Mean {
-                    nanoseconds: mean.bounded(bracket).within_bounds(),
-                    ..mean.bounded(bracket)
-                };
-                Ok(completion.bracket.map_or(mean, bounded))
-            }
-            Err(reason) => Err(*reason),
-        };
+        let own = completion.as_ref().ok().and_then(|completion| completion.bracket);
+        let apart = completion.map(|completion| Apart::new(&completion, &sample, received));
+        let mean = apart.map(|apart| {
+            let mean = Apart::mean(&[apart]).bounded(own.unwrap_or(Range::ALL));
+            Mean { nanoseconds: mean.within_bounds(), ..mean }
+        });
         let deviation = match reason {
             Some(reason) => Err(reason),
             None if is_full => Err(Reason::FullTable),
@@ -116,6 +113,8 @@ impl Sliced {
             deviation_freedom: sample.freedom,
             deviation_rows: delays.len(),
             rounding: Rounding::default(),
+            // The boundaries of a full table show nothing of the others' losses.
+            apart: apart.ok().filter(|_| !is_full),
             balance,
             representative: Ok(()),
             paper_second_moment: Err(Reason::NoUsablePair),
@@ -124,7 +123,6 @@ impl Sliced {
         let mut estimate = bare.with_sums(sums);
         let open = failed.filter(|reason| matches!(reason, Reason::Reordered(_)));
         estimate.balance = estimate.balance.without_rows(open);
-        let own = completion.ok().and_then(|completion| completion.bracket);
         let bracket = match (own, estimate.bracket) {
             // Where they contradict each other, packets crossed a boundary unseen; sums over all do not ask for order.
             (Some(own), Ok(whole)) => Some(own.common(whole).unwrap_or(whole)),
@@ -157,22 +155,6 @@ fn no_mean(sums: &Sums, failed: Option<Reason>) -> Option<Reason> {
     }
 }
 
-/// The mean from the completed sums and from the boundary packets alone, weighted by their variances.
-fn mean(completed: Guess, sample: &Sample, received: u64) -> Mean {
-    let share = 1.0 - (sample.count / received as f64).min(1.0);
-    let own = Guess {
-        nanoseconds: sample.mean,
-        variance: sample.variance * share / sample.count,
-        freedom: sample.freedom,
-        skew: sample.skew(share),
-    };
-    // Few delays do not show how far they spread.
-    match sample.count < VALUES_FOR_SHAPE || own.variance <= 0.0 || completed.variance <= 0.0 {
-        true => completed.into(),
-        false => completed.with(own).into(),
-    }
-}
-
 /// The estimate of rows and of slices together: each mean is weighted by what it says of its own error. Where one of both has none, the
 /// other's; where they contradict each other, or rows show packets that came in, which no slice tells from others, that of the rows, which do not ask for
 /// order.
@@ -191,20 +173,20 @@ pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
         (Ok(of_rows), Ok(of_slices)) => Ok(of_rows.common(of_slices).unwrap_or(of_rows)),
         (one, other) => one.or(other),
     };
-    let mut method = rows.method;
+    let (mut method, mut apart) = (rows.method, None);
     let mean = match (rows.mean, slices.mean) {
         (Ok(of_rows), Ok(of_slices)) => {
             let (mean, chosen) = weighted(of_rows, of_slices);
-            method = match chosen {
-                _ if rows.method == Method::Sums => Method::Sums,
-                Chosen::Both => Method::Both,
-                Chosen::Rows => rows.method,
-                Chosen::Slices => slices.method,
+            (method, apart) = match chosen {
+                _ if rows.method == Method::Sums => (Method::Sums, None),
+                Chosen::Both => (Method::Both, slices.apart.map(|apart| apart.beside(&rows))),
+                Chosen::Rows => (rows.method, None),
+                Chosen::Slices => (slices.method, slices.apart),
             };
             Ok(mean)
         }
         (Err(_), Ok(mean)) => {
-            method = slices.method;
+            (method, apart) = (slices.method, slices.apart);
             Ok(mean)
         }
         (one, _) => one,
@@ -216,6 +198,7 @@ pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
     Estimate {
         mean,
         method,
+        apart,
         bracket,
         deviation: deviation.deviation,
         deviation_freedom: deviation.deviation_freedom,
@@ -226,9 +209,6 @@ pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
     }
 }
 
-/// By how many standard errors of their difference two means contradict each other.
-const CONTRADICTION: f64 = 5.0;
-
 /// Whose mean it is.
 enum Chosen {
     Rows,
@@ -237,31 +217,18 @@ enum Chosen {
 }
 
 fn weighted(rows: Mean, slices: Mean) -> (Mean, Chosen) {
-    let variance = |mean: &Mean| mean.variance().filter(|(variance, _)| variance.is_finite());
-    match (variance(&rows), variance(&slices)) {
-        (Some((0.0, _)), _) => (rows, Chosen::Rows),
-        (_, Some((0.0, _))) => (slices, Chosen::Slices),
+    match (Guess::of(&rows), Guess::of(&slices)) {
+        (Some(known), _) if known.variance == 0.0 => (rows, Chosen::Rows),
+        (_, Some(known)) if known.variance == 0.0 => (slices, Chosen::Slices),
         (None, _) => (slices, Chosen::Slices),
         (_, None) => (rows, Chosen::Rows),
-        (Some((a, _)), Some((b, _)))
-            if (rows.nanoseconds - slices.nanoseconds).abs() > CONTRADICTION * (a + b).sqrt() =>
-        {
-            (rows, Chosen::Rows)
-        }
-        (Some((a, of_rows)), Some((b, of_slices))) => {
-            let (weight, other) = (b / (a + b), a / (a + b));
-            let total = a * b / (a + b);
-            let parts = [(weight * weight * a, of_rows), (other * other * b, of_slices)];
-            let below: f64 = parts.iter().map(|(part, freedom)| part * part / freedom.max(1.0)).sum();
-            let mean = Mean::unbounded(
-                rows.nanoseconds * weight + slices.nanoseconds * other,
-                Uncertainty::Sampled {
-                    standard_error: total.sqrt(),
-                    degrees_of_freedom: (total * total / below).max(1.0),
-                    skew: Skew::default(),
-                },
-            );
-            (mean, Chosen::Both)
-        }
+        (Some(of_rows), Some(of_slices)) if of_rows.contradicts(&of_slices) => (rows, Chosen::Rows),
+        (Some(of_rows), Some(of_slices)) => (of_rows.with(of_slices).into(), Chosen::Both),
     }
+}
+
+/// The mean of several intervals, at least one, by their slices and the rows beside them; `rows` is that of all by rows, if each has one.
+pub(crate) fn of_several(intervals: &[Apart], rows: Option<Mean>) -> Mean {
+    let slices = Apart::mean(intervals);
+    rows.map_or(slices, |rows| weighted(rows, slices).0)
 }

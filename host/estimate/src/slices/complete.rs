@@ -2,13 +2,17 @@
 
 use super::align::{First, Part, Slice};
 use super::guess::Guess;
-use super::lost_boundaries;
+use super::lost_boundaries::Lateness;
 use crate::{Range, Reason, Skew};
 
 /// What completed slices show of the mean.
 pub(super) struct Completion {
-    /// The mean delay.
+    /// The mean delay, if losses are no later than the means of their slices.
     pub(super) mean: Guess,
+    /// The variance of it that is of the first slice and the last, which begin and end with the interval, and not by chance.
+    pub(super) edges: f64,
+    /// By how much they are later.
+    pub(super) lateness: Lateness,
     /// Between which delays the mean lies if the path keeps order; none if times are not in order.
     pub(super) bracket: Option<Range>,
 }
@@ -24,8 +28,8 @@ impl Completion {
         let (mut known, mut guessed) = (0i128, 0.0);
         let (mut variance, mut squares) = (0.0, 0.0);
         let mut ends = Some((0.0, 0.0));
-        let mut losses = vec![];
-        for slice in slices {
+        let (mut losses, mut edges) = (vec![], 0.0);
+        for (place, slice) in slices.iter().enumerate() {
             let open = Open::of(slice);
             let sent: i128 = slice.parts.iter().map(|part| part.sum).sum();
             // Times since the slice's start, so that no digits are lost.
@@ -35,6 +39,7 @@ impl Completion {
             losses.push(Losses { packets: open.packets(), lost: open.lost as f64, time });
             let own = open.variance(burst);
             variance += own;
+            edges += if place == 0 || place + 1 == slices.len() { own } else { 0.0 };
             squares += own * own;
             ends = ends
                 .zip(open.ends())
@@ -44,20 +49,18 @@ impl Completion {
         // So many slices share the error.
         let freedom =
             if squares > 0.0 { (variance * variance / squares).max(1.0) * FREEDOM } else { f64::INFINITY };
-        let variance = variance.max(seen_by_pairs(&losses));
-        let guess = Guess { nanoseconds: guessed, variance, freedom, skew: Skew::default() }
-            + lost_boundaries::lateness(slices, is_sample);
+        // The greater of both is on the safe side; it has the freedom of the slices' own, which know more of bursts.
+        let variance = variance.max(seen_by_pairs(&losses)) / packets / packets;
+        let lateness = Lateness::of(slices);
         let with = |lost: f64| {
             let whole = known.div_euclid(received.into());
             let rest = known.rem_euclid(received.into()) as f64;
             whole as f64 + (rest + lost) / packets
         };
         Ok(Completion {
-            mean: Guess {
-                nanoseconds: with(guess.nanoseconds),
-                variance: guess.variance / packets / packets,
-                ..guess
-            },
+            mean: Guess { nanoseconds: with(guessed), variance, freedom, skew: Skew::default() },
+            edges: edges / packets / packets,
+            lateness: if is_sample { lateness } else { lateness.without_boundaries() },
             bracket: ends.map(|(low, high)| Range { lower: with(low), upper: with(high) }),
         })
     }

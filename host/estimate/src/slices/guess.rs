@@ -1,7 +1,9 @@
 //! A number that is estimated, and how well.
 
 use crate::{Mean, Skew, Uncertainty};
-use std::ops::Add;
+
+/// By how many standard errors of their difference two guesses contradict each other.
+const CONTRADICTION: f64 = 5.0;
 
 /// An estimate of a number of nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,14 +16,29 @@ pub(super) struct Guess {
 }
 
 impl Guess {
+    /// A mean, without its bounds; none where its spread is unknown.
+    pub(super) fn of(mean: &Mean) -> Option<Guess> {
+        let (variance, freedom) = mean.variance().filter(|(variance, _)| variance.is_finite())?;
+        let skew = match mean.uncertainty {
+            Uncertainty::Sampled { skew, .. } => skew,
+            Uncertainty::Exact | Uncertainty::Unknown(_) => Skew::default(),
+        };
+        Some(Guess { nanoseconds: mean.nanoseconds, variance, freedom, skew })
+    }
+
+    pub(super) fn contradicts(&self, other: &Guess) -> bool {
+        let error = (self.variance + other.variance).sqrt();
+        (self.nanoseconds - other.nanoseconds).abs() > CONTRADICTION * error
+    }
+
     /// Both together, weighted by their variances, of which neither is zero.
     pub(super) fn with(self, other: Guess) -> Guess {
         let sum = self.variance + other.variance;
-        Guess::sum([(self, other.variance / sum), (other, self.variance / sum)])
+        Guess::sum(&[(self, other.variance / sum), (other, self.variance / sum)])
     }
 
-    /// The sum of so much of each, which err independently.
-    fn sum(parts: [(Guess, f64); 2]) -> Guess {
+    /// The sum of so much of each, which err independently; at least one.
+    pub(super) fn sum(parts: &[(Guess, f64)]) -> Guess {
         let over = |of: &dyn Fn(&Guess, f64) -> f64| {
             parts.iter().map(|(part, weight)| of(part, *weight)).sum::<f64>()
         };
@@ -44,11 +61,16 @@ impl Guess {
     }
 }
 
-impl Add for Guess {
-    type Output = Guess;
-
-    fn add(self, other: Guess) -> Guess {
-        Guess::sum([(self, 1.0), (other, 1.0)])
+impl Guess {
+    /// The sum of so much of each, at least one, if all err to the same side.
+    pub(super) fn aligned(parts: &[(Guess, f64)]) -> Guess {
+        let over = |of: fn(&Guess) -> f64| parts.iter().map(|(part, weight)| of(part) * weight).sum::<f64>();
+        Guess {
+            nanoseconds: over(|part| part.nanoseconds),
+            variance: over(|part| part.variance.sqrt()).powi(2),
+            freedom: parts.iter().fold(f64::INFINITY, |least, (part, _)| part.freedom.min(least)),
+            skew: Skew::default(),
+        }
     }
 }
 

@@ -25,6 +25,7 @@ use super::align::{First, Part, Slice};
 use super::guess::Guess;
 use super::sample::Sample;
 use crate::Skew;
+use std::ops::Add;
 
 /// What is known without lost boundaries counts as this part of one.
 pub(crate) const NONE_KNOWN: f64 = 1.0 / 3.0;
@@ -40,31 +41,94 @@ struct Boundary {
     is_lost: bool,
 }
 
-/// By how much the losses of these slices that are not boundaries are later than the means of their slices, all together. Lost boundaries show it if they are a
-/// random sample of the lost packets.
-pub(super) fn lateness(slices: &[Slice], is_sample: bool) -> Guess {
-    let boundaries: Vec<Boundary> = lost(slices).chain(arrived(slices)).collect();
-    let all = |of: &dyn Fn(&Boundary) -> f64| boundaries.iter().map(of).sum::<f64>();
-    let slope = all(&|it| it.later * it.more_before) / all(&|it| it.more_before.powi(2)).max(1.0);
-    let late = |it: &Boundary| it.later - slope * it.more_before;
-    let squared_share = all(&|it| late(it).powi(2)) / all(&|it| it.length.powi(2)).max(1.0);
-    let unseen = |slice: &Slice| {
-        let known = slice.parts.iter().filter(|part| part.first == First::Lost).count();
-        slice.lost as f64 - known as f64
-    };
-    let lengths: f64 = slices.iter().map(|slice| unseen(slice) * length(slice.start, slice.end)).sum();
-    let one = lengths / slices.iter().map(unseen).sum::<f64>().max(1.0);
-    let sample =
-        |of: &dyn Fn(&Boundary) -> f64| all(&|it| if it.is_lost && is_sample { of(it) } else { 0.0 });
-    let scale = lengths / (sample(&|it| it.length) + NONE_KNOWN * one).max(1.0);
-    let lateness: Vec<i64> = boundaries.iter().map(|it| late(it) as i64).collect();
-    Guess {
-        nanoseconds: scale * sample(&late),
-        variance: scale.powi(2)
-            * squared_share
-            * (sample(&|it| it.length.powi(2)) + NONE_KNOWN * one.powi(2)),
-        freedom: Sample::of(&lateness).freedom,
-        skew: Skew::default(),
+/// What boundaries show of the lateness of losses that are none, of one interval or of several together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Lateness {
+    /// Losses that are no boundaries.
+    losses: f64,
+    /// What their slices last, H, and that as often as a boundary of the same interval stands for a packet.
+    lengths: f64,
+    weighted_lengths: f64,
+    /// Of lost boundaries, each as often as it stands for a packet: y, what slices last, and its square.
+    late: f64,
+    length: f64,
+    squared_length: f64,
+    /// Of all boundaries: the squares of y and of what slices last.
+    all_late_squared: f64,
+    all_squared_length: f64,
+    /// The variance of `all_late_squared`, halved.
+    noise: f64,
+}
+
+impl Lateness {
+    /// That of an interval's slices. Each boundary stands for so many packets.
+    pub(super) fn of(slices: &[Slice]) -> Self {
+        let boundaries: Vec<Boundary> = lost(slices).chain(arrived(slices)).collect();
+        let all = |of: &dyn Fn(&Boundary) -> f64| boundaries.iter().map(of).sum::<f64>();
+        let slope = all(&|it| it.later * it.more_before) / all(&|it| it.more_before.powi(2)).max(1.0);
+        let late = |it: &Boundary| it.later - slope * it.more_before;
+        let packets: u64 = slices.iter().map(|slice| slice.sent).sum();
+        let stands_for = packets as f64 / boundaries.len().max(1) as f64;
+        let of_lost = |of: &dyn Fn(&Boundary) -> f64| all(&|it| if it.is_lost { of(it) } else { 0.0 });
+        let unseen = |slice: &Slice| {
+            let known = slice.parts.iter().filter(|part| part.first == First::Lost).count();
+            slice.lost as f64 - known as f64
+        };
+        let lengths: f64 = slices.iter().map(|slice| unseen(slice) * length(slice.start, slice.end)).sum();
+        let all_late_squared = all(&|it| late(it).powi(2));
+        let rounded: Vec<i64> = boundaries.iter().map(|it| late(it) as i64).collect();
+        Lateness {
+            losses: slices.iter().map(unseen).sum(),
+            lengths,
+            weighted_lengths: lengths * stands_for,
+            late: of_lost(&late) * stands_for,
+            length: of_lost(&|it| it.length) * stands_for,
+            squared_length: of_lost(&|it| it.length.powi(2)) * stands_for.powi(2),
+            all_late_squared,
+            all_squared_length: all(&|it| it.length.powi(2)),
+            noise: all_late_squared.powi(2) / Sample::of(&rounded).freedom.max(1.0),
+        }
+    }
+
+    /// The same where lost boundaries are no random sample of the losses: nothing is known of these.
+    pub(super) fn without_boundaries(self) -> Self {
+        Lateness { late: 0.0, length: 0.0, squared_length: 0.0, ..self }
+    }
+
+    /// By how many nanoseconds the losses are later than the means of their slices, all together.
+    pub(super) fn guess(&self) -> Guess {
+        let one = NONE_KNOWN * self.weighted_lengths / self.losses.max(1.0);
+        let scale = self.lengths / (self.length + one).max(1.0);
+        let squared_share = self.all_late_squared / self.all_squared_length.max(1.0);
+        let none_known = self.weighted_lengths / self.losses.max(1.0);
+        Guess {
+            nanoseconds: scale * self.late,
+            variance: scale.powi(2) * squared_share * (self.squared_length + NONE_KNOWN * none_known.powi(2)),
+            freedom: if self.noise > 0.0 {
+                self.all_late_squared.powi(2) / self.noise
+            } else {
+                f64::INFINITY
+            },
+            skew: Skew::default(),
+        }
+    }
+}
+
+impl Add for Lateness {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Lateness {
+            losses: self.losses + other.losses,
+            lengths: self.lengths + other.lengths,
+            weighted_lengths: self.weighted_lengths + other.weighted_lengths,
+            late: self.late + other.late,
+            length: self.length + other.length,
+            squared_length: self.squared_length + other.squared_length,
+            all_late_squared: self.all_late_squared + other.all_late_squared,
+            all_squared_length: self.all_squared_length + other.all_squared_length,
+            noise: self.noise + other.noise,
+        }
     }
 }
 

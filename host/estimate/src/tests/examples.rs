@@ -34,6 +34,7 @@ fn mean(nanoseconds: f64, standard_error: f64, degrees_of_freedom: f64) -> Mean 
 fn interval(received: u64, mean: Result<Mean, Reason>, deviation: Result<f64, Reason>) -> Estimate {
     Estimate {
         method: crate::Method::Rows,
+        apart: None,
         sent: received + 1,
         received,
         delivered: received,

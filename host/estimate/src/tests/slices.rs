@@ -2,7 +2,7 @@
 
 use crate::slices::{Sliced, align, together};
 use crate::sums::{EndSums, Sums};
-use crate::{Confidence, Method, Reason, Uncertainty, combine};
+use crate::{Confidence, Estimate, Mean, Method, Reason, Uncertainty, combine};
 use deltaline_model::sketch::digest;
 use deltaline_model::sketch::sampler::{Prefixes, Sampler};
 use deltaline_model::sketch::slices::{Record, Slices};
@@ -97,6 +97,13 @@ fn delays(sent: &[Seen], received: &[Seen]) -> Vec<f64> {
 
 fn mean_of(delays: &[f64]) -> f64 {
     delays.iter().sum::<f64>() / delays.len() as f64
+}
+
+/// Whether a mean's interval holds that of these delays, and by how many standard errors the mean is off.
+fn against(mean: Mean, delays: &[f64]) -> (bool, f64) {
+    let (range, truth) = (mean.range(Confidence::P95).unwrap(), mean_of(delays));
+    let error = mean.variance().map_or(0.0, |(variance, _)| variance.sqrt());
+    (range.lower <= truth && truth <= range.upper, (mean.within_bounds() - truth) / error)
 }
 
 #[test]
@@ -342,13 +349,14 @@ impl Trains {
 }
 
 /// Of each train, packets at one place are lost: as many in every slice, so that nothing but lost boundaries shows where. Trains are
-/// shorter than slices, and longer ones.
+/// shorter than slices, and longer ones. Fifteen intervals together, in which they are lost at the same place, hold as often as one.
 #[test]
 fn intervals_hold_where_trains_lose_packets_at_one_place() {
     let trains = |trains, packets, period, loss| Trains { trains, packets, gap: 3000, period, long: 1, loss };
     let hundreds = |loss| trains(600, 100, 1_000_000, loss);
     let far = |loss| trains(200, 100, 10_000_000, loss);
     let long = |loss| Trains { long: 20, period: 500_000, ..hundreds(loss) };
+    let (mut groups, mut groups_covered) = (0, 0);
     for (name, trains) in [
         ("the last fifth of 100", hundreds(Loss::Places(80..100, 1))),
         ("the first fifth of 100", hundreds(Loss::Places(0..20, 1))),
@@ -375,20 +383,90 @@ fn intervals_hold_where_trains_lose_packets_at_one_place() {
     ] {
         for rows in [256, 1024, 8192] {
             let random = &mut StdRng::seed_from_u64(67);
-            let (mut covered, mut squares) = (0, 0.0);
-            for _ in 0..150 {
-                let (sent, received) = trains.run(random);
-                let mean = sliced(rows, &sent, &received).estimate.mean.unwrap();
-                let range = mean.range(Confidence::P95).unwrap();
-                let truth = mean_of(&delays(&sent, &received));
-                covered += u32::from(range.lower <= truth && truth <= range.upper);
-                squares += (mean.nanoseconds - truth).powi(2) / mean.variance().unwrap().0;
+            let (mut covered, mut squares, mut of_groups, mut squares_of_groups) = (0, 0.0, 0, 0.0);
+            for _ in 0..10 {
+                let (mut estimates, mut kept) = (vec![], vec![]);
+                for _ in 0..15 {
+                    let (sent, received) = trains.run(random);
+                    let estimate = sliced(rows, &sent, &received).estimate;
+                    let delays = delays(&sent, &received);
+                    let (holds, error) = against(estimate.mean.unwrap(), &delays);
+                    covered += u32::from(holds);
+                    squares += error.powi(2);
+                    estimates.push(estimate);
+                    kept.extend(delays);
+                }
+                let (holds, error) = against(combine(&estimates).mean.unwrap(), &kept);
+                of_groups += u32::from(holds);
+                squares_of_groups += error.powi(2);
             }
-            println!("{name}, {rows} rows: {covered} of 150, {:.2} errors", (squares / 150.0f64).sqrt());
+            println!(
+                "{name}, {rows} rows: {covered} of 150, {:.2} errors; fifteen: {of_groups} of 10, {:.2} errors",
+                (squares / 150.0f64).sqrt(),
+                (squares_of_groups / 10.0f64).sqrt()
+            );
             // 142.5 expected, with a deviation of 2.7: five of them.
             assert!(covered >= 129, "{name}, {rows}: {covered} of 150");
+            // 9.5, 0.69.
+            assert!(of_groups >= 6, "{name}, {rows}: {of_groups} of 10 groups of intervals");
+            groups += 10;
+            groups_covered += of_groups;
         }
     }
+    println!("{groups_covered} of {groups} groups of intervals");
+    // With the variance of a binomial number, five deviations.
+    let expected = 0.95 * f64::from(groups);
+    assert!(
+        f64::from(groups_covered) >= expected - 5.0 * (0.05 * expected).sqrt(),
+        "{groups_covered} of {groups}"
+    );
+}
+
+/// Rows beside slices: eight intervals together are nearer than either, and their ranges hold as often as they should.
+#[test]
+fn rows_and_slices_of_several_intervals_are_weighed_once() {
+    let random = &mut StdRng::seed_from_u64(83);
+    let path = Path { packets: 5000, gap: 2000, jitter: 1e5, loss: 0.02, burst: 1, train: 1 };
+    let (mut covered, mut wider) = (0, 0);
+    for _ in 0..200 {
+        let (mut slices, mut rows, mut both, mut kept) = (vec![], vec![], vec![], vec![]);
+        for _ in 0..8 {
+            let (sent, received) = path.run(random);
+            let of_slices = sliced(128, &sent, &received).estimate;
+            let delays = delays(&sent, &received);
+            // What rows would show: as far off as slices are, on average.
+            let error = of_slices.mean.unwrap().variance().unwrap().0.sqrt();
+            let off: f64 = (0..12).map(|_| random.random::<f64>() - 0.5).sum();
+            let uncertainty = Uncertainty::Sampled {
+                standard_error: error,
+                degrees_of_freedom: 1000.0,
+                skew: crate::Skew::default(),
+            };
+            let of_rows = Estimate {
+                mean: Ok(Mean::unbounded(mean_of(&delays) + off * error, uncertainty)),
+                method: Method::Rows,
+                apart: None,
+                ..of_slices
+            };
+            both.push(together(of_rows, &of_slices));
+            assert_eq!(both.last().unwrap().method, Method::Both);
+            slices.push(of_slices);
+            rows.push(of_rows);
+            kept.extend(delays);
+        }
+        let width =
+            |estimates: &[Estimate]| combine(estimates).mean.unwrap().half_width(Confidence::P95).unwrap();
+        wider += u32::from(width(&both) > width(&rows).min(width(&slices)));
+        covered += u32::from(against(combine(&both).mean.unwrap(), &kept).0);
+        // An interval alone is what it is.
+        let [alone, own] = [combine(&both[..1]).mean, both[0].mean].map(Result::unwrap);
+        let widths = [alone, own].map(|mean| mean.half_width(Confidence::P95).unwrap());
+        assert_eq!(alone.nanoseconds, own.nanoseconds);
+        assert!((widths[0] / widths[1] - 1.0).abs() < 1e-9);
+    }
+    println!("{covered} of 200, {wider} wider");
+    // 190 expected, with a deviation of 3.1: five of them.
+    assert!(covered >= 175 && wider == 0, "{covered} of 200, {wider} wider");
 }
 
 /// Boundaries by hand: slices of eight packets a microsecond apart, with a gap in each. The packet before the gap is a boundary that was lost, and the one before that was

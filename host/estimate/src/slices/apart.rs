@@ -1,0 +1,77 @@
+//! A mean by slices, in the parts that it is made of, and those of several intervals together.
+//!
+//! Errors of several intervals add up by their nature:
+//!
+//! | part | of several intervals |
+//! |---|---|
+//! | completion of slices | errs by chance in each interval: squares add up |
+//! | that of the first slice and the last | may lean to the same side in all of them, as where each interval ends with a burst of losses: errors add up |
+//! | lateness of losses | may have the same sign in all of them: the boundaries of all are asked as those of one |
+//! | boundary packets | a random sample of each interval, a stratum |
+//! | rows beside slices | the same |
+//!
+//! The first three are put together, and weighted with the rows, as those of a single interval are. Intervals are weighted by the packets that they received.
+
+use super::complete::Completion;
+use super::guess::Guess;
+use super::lost_boundaries::Lateness;
+use super::sample::{Sample, VALUES_FOR_SHAPE};
+use crate::{Estimate, Mean, Method};
+
+/// What an interval's mean is made of where slices have a share in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Apart {
+    received: f64,
+    completed: Guess,
+    /// That of the variance of the completion which is of the first and the last slice.
+    edges: f64,
+    lateness: Lateness,
+    /// The mean of the boundary packets; none where they are too few to show how far they spread.
+    sample: Option<Guess>,
+    /// The mean of the rows beside the slices.
+    pub(crate) rows: Option<Mean>,
+}
+
+impl Apart {
+    pub(super) fn new(completion: &Completion, sample: &Sample, received: u64) -> Self {
+        let received = received as f64;
+        let share = 1.0 - (sample.count / received).min(1.0);
+        let own = Guess {
+            nanoseconds: sample.mean,
+            variance: sample.variance * share / sample.count,
+            freedom: sample.freedom,
+            skew: sample.skew(share),
+        };
+        let has_spread = sample.count >= VALUES_FOR_SHAPE && own.variance > 0.0;
+        let Completion { mean, edges, lateness, .. } = *completion;
+        Apart { received, completed: mean, edges, lateness, sample: has_spread.then_some(own), rows: None }
+    }
+
+    /// The same beside the rows of an estimate.
+    pub(super) fn beside(self, rows: &Estimate) -> Self {
+        Apart { rows: rows.mean.ok().filter(|_| rows.method == Method::Rows), ..self }
+    }
+
+    /// The mean by slices of these intervals, at least one, without the rows beside them.
+    pub(crate) fn mean(intervals: &[Apart]) -> Mean {
+        let packets: f64 = intervals.iter().map(|each| each.received).sum();
+        let weighted = |of: &dyn Fn(&Apart) -> Guess| -> Vec<_> {
+            intervals.iter().map(|each| (of(each), each.received / packets)).collect()
+        };
+        let lateness = intervals.iter().fold(Lateness::default(), |sum, each| sum + each.lateness);
+        let mut parts = weighted(&|each| Guess {
+            variance: (each.completed.variance - each.edges).max(0.0),
+            ..each.completed
+        });
+        let edges = weighted(&|each| Guess { nanoseconds: 0.0, variance: each.edges, ..each.completed });
+        parts.extend([(Guess::aligned(&edges), 1.0), (lateness.guess(), packets.recip())]);
+        let completed = Guess::sum(&parts);
+        let is_sampled = completed.variance > 0.0 && intervals.iter().all(|each| each.sample.is_some());
+        match is_sampled {
+            true => {
+                completed.with(Guess::sum(&weighted(&|each| each.sample.unwrap_or(each.completed)))).into()
+            }
+            false => completed.into(),
+        }
+    }
+}
