@@ -24,6 +24,7 @@ use deltaline_collect::feed::{Sender, WAIT};
 use deltaline_model::board;
 use deltaline_model::wire::authentication::Keys;
 use deltaline_model::wire::delimiter::Delimiter;
+use deltaline_model::wire::shape::Kind;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
@@ -71,7 +72,7 @@ fn rows() -> usize {
 }
 
 pub(crate) fn run(arguments: &Delimit) -> Result<Exit, Failure> {
-    let configuration = arguments.described.configuration(rows(), false, false)?;
+    let configuration = arguments.described.configuration(Kind::LDA, rows(), false, false)?;
     let keys = keys(arguments.key.as_deref())?;
     check_interval(arguments)?;
     let stop = stop_flag()?;
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn without_a_design_boards_and_the_smallest_core_know_the_delimiters() {
         let plain = Command::parse_from(["deltaline", "eth0"]).delimit;
-        let id = plain.described.configuration(rows(), false, false).unwrap().id();
+        let id = plain.described.configuration(Kind::LDA, rows(), false, false).unwrap().id();
         assert_eq!(id, board::traffic::configuration().id());
         assert_eq!(id, Design::named("1g").unwrap().configuration().id());
     }

@@ -26,7 +26,7 @@ pub(crate) struct Described {
     #[arg(long, value_name = "FILE")]
     design: Option<String>,
     /// What the packets are counted in: lda, finecomb, identity, rda, srda, slices, both for lda and slices,
-    /// lda-identity, lds, or colate [default: lda; identity in exchange]
+    /// lda-identity, lds, or colate [default: both in measure through software, identity in exchange, else lda]
     #[arg(long, value_name = "NAME", value_parser = parse_synopsis)]
     synopsis: Option<Kind>,
     /// Rows of each bank: a power of two from 8 to 32768 [default: 1024 in measure, 64 in delimit, 64 in exchange]
@@ -51,18 +51,15 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// The configuration, `rows` being those without a design. A flag `digest` that is set must agree with the design;
+    /// The configuration, the synopsis being `usual` and the rows `rows` without a design. A flag `digest` that is set must agree with the design;
     /// without a design there are digests if it is set, or `by_default` where the synopsis has them then.
     pub(crate) fn configuration(
         &self,
+        usual: Kind,
         rows: usize,
         digest: bool,
         by_default: bool,
     ) -> Result<Configuration, Failure> {
-        self.of(Kind::LDA, rows, digest, by_default)
-    }
-
-    fn of(&self, usual: Kind, rows: usize, digest: bool, by_default: bool) -> Result<Configuration, Failure> {
         let Described { design, synopsis, rows: asked, banks, tables, hash, seed, segment } = self;
         let Some(name) = design else {
             let synopsis = synopsis.unwrap_or(usual);
@@ -120,7 +117,7 @@ impl Described {
 
     /// As [`Described::configuration`], of identity tables where nothing else is said.
     pub(crate) fn of_identities(&self, rows: usize) -> Result<Configuration, Failure> {
-        self.of(Kind::IDENTITY_TABLE, rows, false, true)
+        self.configuration(Kind::IDENTITY_TABLE, rows, false, true)
     }
 
     /// How long the design's intervals are at least, in nanoseconds; none without a design.

@@ -28,6 +28,7 @@ use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{LOST, of_reordering};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
+use deltaline_model::wire::shape::Kind;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -49,8 +50,11 @@ Examples:
   The delay within a router, from one recording of all its interfaces:
     deltaline measure --direction in router-any.pcap router-any.pcap
 
-  Quantiles want a bank that samples about as many packets as it has rows:
-    deltaline measure --banks 1,6 --interval 500ms sender.pcap receiver.pcap
+  Quantiles up to the 99.9th percentile want many rows:
+    deltaline measure --rows 16384 --interval 1m sender.pcap receiver.pcap
+
+  With rows alone, as the cores count packets:
+    deltaline measure --synopsis lda sender.pcap receiver.pcap
 
   As a design's file describes it, which both ends were built from:
     deltaline measure --design hdl/configurations/10g-quantiles.toml sender.pcap receiver.pcap
@@ -411,8 +415,11 @@ const ROWS: usize = 1024;
 
 /// What both ends have in common. A design with classes makes a segment of each, and there is one result here.
 fn configuration(arguments: &Measure) -> Result<Configuration, Failure> {
-    let by_default = arguments.through == Through::Software;
-    let configuration = arguments.described.configuration(ROWS, arguments.digest, by_default)?;
+    let (usual, by_default) = match arguments.through {
+        Through::Software => (Kind::BOTH, true),
+        Through::Hardware => (Kind::LDA, false),
+    };
+    let configuration = arguments.described.configuration(usual, ROWS, arguments.digest, by_default)?;
     if !configuration.classifier().is_empty() {
         let message = "--design: the design has classes of packets, each a segment of its own, and `measure` gives the \
                        result of one segment; name a design without classes";

@@ -10,7 +10,7 @@ use deltaline_model::wire::frame::Role;
 use serde_json::{Value, json};
 
 /// Frames of one end's interval.
-const FRAGMENTS: usize = 32;
+const FRAGMENTS: usize = 48;
 
 /// Measures in intervals of a second and returns the result and the control frames: per interval the sender's, then
 /// the receiver's.
@@ -48,7 +48,7 @@ fn decoded_frames_give_what_was_measured() {
     assert_eq!((&json["overall"], &json["intervals"]), (&measured["overall"], &measured["intervals"]));
     assert_eq!(json["segments"], json!([{ "segment": 3, "overall": measured["overall"] }]));
     let expected = json!({
-        "all": 202, "foreign": 10, "unauthentic": 0, "duplicates": 0, "corrupted": 0,
+        "all": 298, "foreign": 10, "unauthentic": 0, "duplicates": 0, "corrupted": 0,
         "unlisted": 0, "replayed": 0, "stray": 0, "beyond": 0, "unconfirmed": 0
     });
     assert_eq!(json["frames"], expected);
@@ -59,10 +59,10 @@ fn decoded_frames_give_what_was_measured() {
         (&ends[1]["end"], &ends[1]["packets"]),
         (&json!("receiver"), &measured["intervals"][0]["received"])
     );
-    assert_eq!((&ends[5]["fragments"], &ends[5]["missing"]), (&json!(32), &json!(0)));
+    assert_eq!((&ends[5]["fragments"], &ends[5]["missing"]), (&json!(FRAGMENTS), &json!(0)));
 
     let text = run(&["decode", &folder.path("frames.pcapng")]).output;
-    for part in ["receiver", "32/32", "59461", "1566 (1566 to 1576; 2.634 %)", "segment 3"] {
+    for part in ["receiver", "48/48", "59461", "1566 (1566 to 1576; 2.634 %)", "segment 3"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
 }
@@ -78,15 +78,15 @@ fn frames_of_others_than_those_listed_are_counted() {
     let digest = all["ends"][0]["digest"].as_str().unwrap();
     for list in [["--segment", "3,9"], ["--digest", digest]] {
         let result = run(&[&["decode", "--json", &capture], &list[..]].concat());
-        result.told(0, &["192 control frames were left out that are of other segments"]);
+        result.told(0, &["288 control frames were left out that are of other segments"]);
         let json = crate::common::of_tables(&timeless(&result.json()));
         assert_eq!(json["intervals"], measured["intervals"]);
         assert_eq!(json["frames"]["unlisted"], json!(6 * FRAGMENTS));
     }
     let read = run(&["read", "--segment", "3", &capture]);
-    read.told(0, &["192 control frames were left out that are of other segments"]);
+    read.told(0, &["288 control frames were left out that are of other segments"]);
     let none = run(&["decode", "--json", "--point", "5", &capture]);
-    none.told(5, &["384 control frames were left out"]);
+    none.told(5, &["576 control frames were left out"]);
     assert_eq!(none.json()["intervals"], json!([]));
     run(&["decode", "--digest", "0xg", &capture]).told(2, &["hexadecimal"]);
 }
@@ -116,7 +116,7 @@ fn lost_frames_void_their_interval() {
     let result = decode(&folder, &frames);
     result.told(
         5,
-        &["frames.pcapng: segment 0, interval 1: 2 of the 32 control frames of the receiver did not arrive: \
+        &["frames.pcapng: segment 0, interval 1: 2 of the 48 control frames of the receiver did not arrive: \
                       the interval is void; capture the management port without loss"],
     );
     let json = timeless(&result.json());
@@ -126,7 +126,7 @@ fn lost_frames_void_their_interval() {
     for member in ["sent", "received", "lost", "mean_ns", "mean_ci95_ns", "std_ns", "effective_samples"] {
         assert_eq!(void[member], Value::Null);
     }
-    assert!(void["reason"].as_str().unwrap().contains("2 of the 32 control frames"), "{void}");
+    assert!(void["reason"].as_str().unwrap().contains("2 of the 48 control frames"), "{void}");
     let sent = |interval: usize| intervals(&measured)[interval]["sent"].as_u64().unwrap();
     assert_eq!(json["overall"]["sent"], json!(sent(0) + sent(2)));
     assert!(json["overall"]["reason"].as_str().unwrap().contains("1 of 3 intervals are void"));
@@ -177,7 +177,7 @@ fn repeated_frames_do_no_harm() {
     let result = decode(&folder, &frames);
     result.told(
         0,
-        &["frames.pcapng: frame 193: this frame, and 4 in all, repeat earlier ones and are ignored"],
+        &["frames.pcapng: frame 289: this frame, and 4 in all, repeat earlier ones and are ignored"],
     );
     assert_eq!(result.json()["overall"], measured["overall"]);
     assert_eq!(result.json()["frames"]["duplicates"], json!(4));
@@ -192,16 +192,16 @@ fn corrupted_frames_are_left_out() {
     result.told(
         5,
         &[
-            "frames.pcapng: frame 37: check word",
+            "frames.pcapng: frame 53: check word",
             "the frame is corrupted",
-            "interval 0: 1 of the 32 control frames of the receiver did not arrive",
+            "interval 0: 1 of the 48 control frames of the receiver did not arrive",
         ],
     );
     assert_eq!(intervals(&timeless(&result.json()))[1..], intervals(&measured)[1..]);
     // Short of the snap length that control frames need.
     frames.iter_mut().for_each(|frame| frame.data.truncate(128));
     let result = decode(&folder, &frames);
-    result.told(5, &["capture with a snap length of at least 1432", "and 182 more such frames"]);
+    result.told(5, &["capture with a snap length of at least 1432", "and 278 more such frames"]);
     assert_eq!(result.json()["overall"]["mean_ns"], Value::Null);
 }
 

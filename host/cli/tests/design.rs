@@ -14,7 +14,19 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../hdl/configuration
 
 #[test]
 fn a_design_is_its_settings() {
-    let settings = ["--rows", "1024", "--banks", "1,6,12", "--seed", "1", "--hash", "h3", "--digest"];
+    let settings = [
+        "--synopsis",
+        "lda",
+        "--rows",
+        "1024",
+        "--banks",
+        "1,6,12",
+        "--seed",
+        "1",
+        "--hash",
+        "h3",
+        "--digest",
+    ];
     let measure = |options: &[&str]| run(&[&["measure", "--json"], options, &[SENDER, RECEIVER]].concat());
     let by_flags = measure(&settings);
     by_flags.told(0, &[]);

@@ -102,7 +102,7 @@ fn the_last_thousandth() {
 
 #[test]
 fn too_few_say_why() {
-    let json = measure(&["--digest", "--banks", "10"]).json();
+    let json = measure(&["--synopsis", "lda", "--digest", "--banks", "10"]).json();
     let interval = &json["intervals"][3];
     assert!(interval["exact_delays"].as_u64().unwrap() < 36);
     for key in ["p99_ns", "p99_ci95_ns", "p999_ns", "p999_ci95_ns"] {

@@ -302,8 +302,14 @@ fn both(pair: &Pair) -> Result<Answer, Unusable> {
     let of_rows = of_rows(pair, observation(pair, sent, received), has_digests, sums(pair), 0)?;
     let of_slices = sliced(pair, cut, cut_received)?;
     let estimate = together(of_rows.estimate, &of_slices.estimate);
-    let further = if of_slices.further.is_empty() { of_rows.further } else { of_slices.further };
-    Ok(Answer { estimate, rows: of_rows.rows, further })
+    // Single packets of rows and boundary packets are random samples, both.
+    let further = [of_rows.further, of_slices.further].into_iter().max_by_key(|each| delays_in(each));
+    Ok(Answer { estimate, rows: of_rows.rows, further: further.unwrap_or_default() })
+}
+
+/// How many exact delays are among these.
+fn delays_in(further: &[Further]) -> usize {
+    further.iter().filter_map(Further::singles).map(|singles| singles.delays().len()).sum()
 }
 
 /// The evaluation of an LDA's rows of which an identity table names those that lost or gained packets.

@@ -58,6 +58,11 @@ impl Report {
     pub(crate) fn times(&self) -> Times {
         match self.shape.kind {
             Kind::LDA => self.times_in(&self.cells::<Cell>()),
+            Kind::BOTH => {
+                let cells = self.cells::<Cell>();
+                let rows = cells.len().saturating_sub(self.shape.table_cells as usize);
+                self.times_in(&cells[..rows])
+            }
             Kind::FINECOMB => self.times_in(&self.cells::<finecomb::RowCell>()),
             Kind::IDENTITY_TABLE => self.times_in(&self.cells::<IdentityCell>()),
             Kind::RDA => self.times_in(&self.cells::<RdaCell>()),

@@ -74,7 +74,7 @@ pub(super) const METHODS: [Aggregate; 11] = [
         method: Method::tables(
             "LDA, one bank",
             OCTETS,
-            "deltaline measure --rows 2048 --banks 1 sender.pcap receiver.pcap",
+            "deltaline measure --synopsis lda --rows 2048 --banks 1 sender.pcap receiver.pcap",
         ),
         measure: |run, _| lda(run),
     },
@@ -90,7 +90,7 @@ pub(super) const METHODS: [Aggregate; 11] = [
         method: Method::tables(
             "LDA with digests, single packets",
             OCTETS,
-            "deltaline measure --rows 1024 --banks 8 --digest sender.pcap receiver.pcap",
+            "deltaline measure --synopsis lda --rows 1024 --banks 8 --digest sender.pcap receiver.pcap",
         ),
         measure: |run, _| single_packets(run),
     },
@@ -159,7 +159,7 @@ pub(super) const METHODS: [Aggregate; 11] = [
             octets: SUMS_OCTETS,
             link_octets: 2 * SUMS_OCTETS,
             // Every table has them beside it; hardly any packet is in this one.
-            command: Some("deltaline measure --rows 8 --banks 16 sender.pcap receiver.pcap"),
+            command: Some("deltaline measure --synopsis lda --rows 8 --banks 16 sender.pcap receiver.pcap"),
         },
         measure: |run, _| Ok(sums_alone(run)),
     },
