@@ -131,9 +131,12 @@ module interval_proof(
     (* hierconn *) wire [31:0] \dut.succession.judged_number_0_q , \dut.succession.judged_successor_0_q ;
     (* hierconn *) wire [31:0] \dut.succession.judged_epoch_0_q ;
     (* hierconn *) wire \dut.succession.due_of_0_q , \dut.succession.next_of_0_q , \dut.succession.due_behind_q ;
-    (* hierconn *) wire \dut.succession.foresight_0.to_due.is_same_q , \dut.succession.foresight_0.to_due.may_begin_q ;
-    (* hierconn *) wire \dut.succession.foresight_0.to_behind.is_same_q , \dut.succession.foresight_0.to_behind.may_begin_q ;
-    (* hierconn *) wire \dut.succession.foresight_0.to_former_0.is_same_q , \dut.succession.foresight_0.to_former_0.may_begin_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_due.same_number_q , \dut.succession.foresight_0.to_due.same_epoch_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_due.is_behind_q , \dut.succession.foresight_0.to_due.is_behind_later_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_behind.same_number_q , \dut.succession.foresight_0.to_behind.same_epoch_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_behind.is_behind_q , \dut.succession.foresight_0.to_behind.is_behind_later_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_former_0.same_number_q , \dut.succession.foresight_0.to_former_0.same_epoch_q ;
+    (* hierconn *) wire \dut.succession.foresight_0.to_former_0.is_behind_q , \dut.succession.foresight_0.to_former_0.is_behind_later_q ;
     (* hierconn *) wire \dut.succession.foresight_0.of_next_q ;
     wire [31:0] due_now = \dut.succession.due_number_q , epoch_now = \dut.succession.known_epoch_q ;
     wire [31:0] next_now = \dut.succession.successor_number_q , next_epoch_now = \dut.succession.successor_epoch_q ;
@@ -171,15 +174,15 @@ module interval_proof(
     wire epoch_stays = epochs[1] == then_epoch[0], epoch_follows = epochs[1] == epochs[2];
     always @* if (started) begin
         if (came[1]) begin
-            assert (\dut.succession.foresight_0.to_due.is_same_q == (epoch_stays && numbers[1] == then_due[0]));
-            assert (\dut.succession.foresight_0.to_due.may_begin_q == !(epoch_stays && `RECENT(numbers[1] - then_due[0])));
-            assert (\dut.succession.foresight_0.to_behind.is_same_q == (epoch_stays && numbers[1] == then_due[0] + 1));
-            assert (\dut.succession.foresight_0.to_behind.may_begin_q == !(epoch_stays && `RECENT(numbers[1] - then_due[0] - 1)));
+            assert ((\dut.succession.foresight_0.to_due.same_number_q && \dut.succession.foresight_0.to_due.same_epoch_q ) == (epoch_stays && numbers[1] == then_due[0]));
+            assert ((!\dut.succession.foresight_0.to_due.same_epoch_q || !\dut.succession.foresight_0.to_due.is_behind_q || \dut.succession.foresight_0.to_due.is_behind_later_q ) == !(epoch_stays && `RECENT(numbers[1] - then_due[0])));
+            assert ((\dut.succession.foresight_0.to_behind.same_number_q && \dut.succession.foresight_0.to_behind.same_epoch_q ) == (epoch_stays && numbers[1] == then_due[0] + 1));
+            assert ((!\dut.succession.foresight_0.to_behind.same_epoch_q || !\dut.succession.foresight_0.to_behind.is_behind_q || \dut.succession.foresight_0.to_behind.is_behind_later_q ) == !(epoch_stays && `RECENT(numbers[1] - then_due[0] - 1)));
             assert (\dut.succession.foresight_0.of_next_q == (epochs[1] == then_next_epoch && numbers[1] == then_next));
         end
         if (came[1] && came[2]) begin
-            assert (\dut.succession.foresight_0.to_former_0.is_same_q == (epoch_follows && numbers[1] == numbers[2] + 1));
-            assert (\dut.succession.foresight_0.to_former_0.may_begin_q == !(epoch_follows && `RECENT(numbers[1] - numbers[2] - 1)));
+            assert ((\dut.succession.foresight_0.to_former_0.same_number_q && \dut.succession.foresight_0.to_former_0.same_epoch_q ) == (epoch_follows && numbers[1] == numbers[2] + 1));
+            assert ((!\dut.succession.foresight_0.to_former_0.same_epoch_q || !\dut.succession.foresight_0.to_former_0.is_behind_q || \dut.succession.foresight_0.to_former_0.is_behind_later_q ) == !(epoch_follows && `RECENT(numbers[1] - numbers[2] - 1)));
         end
         assert (\dut.succession.due_of_0_q == first_counts && \dut.succession.due_behind_q == first[1]);
         if (\dut.succession.next_of_0_q ) assert (came[2] && next_now == numbers[2] + 1 && next_epoch_now == epochs[2]);

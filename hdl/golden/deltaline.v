@@ -4872,73 +4872,97 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind(clk,
     output reg  begins_keyed;
 
     // Stub signals
-    reg  is_same_clock;
-    reg  is_same_rst;
-    reg  is_same_d;
-    wire  is_same_q;
-    reg  may_begin_clock;
-    reg  may_begin_rst;
-    reg  may_begin_d;
-    wire  may_begin_q;
-    reg  may_begin_keyed_clock;
-    reg  may_begin_keyed_rst;
-    reg  may_begin_keyed_d;
-    wire  may_begin_keyed_q;
+    reg  same_number_clock;
+    reg  same_number_rst;
+    reg  same_number_d;
+    wire  same_number_q;
+    reg  same_epoch_clock;
+    reg  same_epoch_rst;
+    reg  same_epoch_d;
+    wire  same_epoch_q;
+    reg  is_behind_clock;
+    reg  is_behind_rst;
+    reg  is_behind_d;
+    wire  is_behind_q;
+    reg  is_behind_later_clock;
+    reg  is_behind_later_rst;
+    reg  is_behind_later_d;
+    wire  is_behind_later_q;
+    reg  is_epoch_behind_clock;
+    reg  is_epoch_behind_rst;
+    reg  is_epoch_behind_d;
+    wire  is_epoch_behind_q;
 
     // Local signals
-    reg  same_number;
-    reg  same_epoch;
     reg  [31:0] ahead;
     reg  [31:0] later_ahead;
     reg  [31:0] epochs_ahead;
 
     // Sub module instances
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_same is_same(
-        .clock(is_same_clock),
-        .rst(is_same_rst),
-        .d(is_same_d),
-        .q(is_same_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_same_number same_number(
+        .clock(same_number_clock),
+        .rst(same_number_rst),
+        .d(same_number_d),
+        .q(same_number_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin may_begin(
-        .clock(may_begin_clock),
-        .rst(may_begin_rst),
-        .d(may_begin_d),
-        .q(may_begin_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_same_epoch same_epoch(
+        .clock(same_epoch_clock),
+        .rst(same_epoch_rst),
+        .d(same_epoch_d),
+        .q(same_epoch_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin_keyed may_begin_keyed(
-        .clock(may_begin_keyed_clock),
-        .rst(may_begin_keyed_rst),
-        .d(may_begin_keyed_d),
-        .q(may_begin_keyed_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_behind is_behind(
+        .clock(is_behind_clock),
+        .rst(is_behind_rst),
+        .d(is_behind_d),
+        .q(is_behind_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_behind_later is_behind_later(
+        .clock(is_behind_later_clock),
+        .rst(is_behind_later_rst),
+        .d(is_behind_later_d),
+        .q(is_behind_later_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_epoch_behind is_epoch_behind(
+        .clock(is_epoch_behind_clock),
+        .rst(is_epoch_behind_rst),
+        .d(is_epoch_behind_d),
+        .q(is_epoch_behind_q)
     );
 
     // Update code
     always @(*) begin
-        is_same_clock = clk;
-        may_begin_clock = clk;
-        may_begin_keyed_clock = clk;
-        is_same_d = is_same_q;
-        may_begin_d = may_begin_q;
-        may_begin_keyed_d = may_begin_keyed_q;
-        is_same_rst = rst;
-        may_begin_rst = rst;
-        may_begin_keyed_rst = rst;
-        same_number = number == other_number;
-        same_epoch = epoch == other_epoch;
+        same_number_clock = clk;
+        same_epoch_clock = clk;
+        is_behind_clock = clk;
+        is_behind_later_clock = clk;
+        is_epoch_behind_clock = clk;
+        same_number_d = same_number_q;
+        same_epoch_d = same_epoch_q;
+        is_behind_d = is_behind_q;
+        is_behind_later_d = is_behind_later_q;
+        is_epoch_behind_d = is_epoch_behind_q;
+        same_number_rst = rst;
+        same_epoch_rst = rst;
+        is_behind_rst = rst;
+        is_behind_later_rst = rst;
+        is_epoch_behind_rst = rst;
         ahead = number - other_number;
         later_ahead = later - other_number;
         epochs_ahead = epoch - other_epoch;
-        is_same_d = same_number & same_epoch;
-        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
-        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
-        same = is_same_q;
-        begins = may_begin_q;
-        begins_keyed = may_begin_keyed_q;
+        same_number_d = number == other_number;
+        same_epoch_d = epoch == other_epoch;
+        is_behind_d = ahead[32'h1f];
+        is_behind_later_d = later_ahead[32'h1f];
+        is_epoch_behind_d = epochs_ahead[32'h1f];
+        same = same_number_q & same_epoch_q;
+        begins = ~same_epoch_q | ~is_behind_q | is_behind_later_q;
+        begins_keyed = (~same_epoch_q & ~is_epoch_behind_q) | (same_epoch_q & ~same_number_q & ~is_behind_q);
     end
 
 endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_same(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_behind(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -4951,24 +4975,9 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_s
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_same
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_behind
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin
-
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin_keyed(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_behind_later(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -4981,7 +4990,52 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_may_begin_keyed
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_behind_later
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_epoch_behind(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_is_epoch_behind
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_same_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_same_epoch
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_same_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_behind_same_number
 
 module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0(clk,rst,number,epoch,later,other_number,other_epoch,same,begins,begins_keyed);
 
@@ -4998,73 +5052,97 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0(cl
     output reg  begins_keyed;
 
     // Stub signals
-    reg  is_same_clock;
-    reg  is_same_rst;
-    reg  is_same_d;
-    wire  is_same_q;
-    reg  may_begin_clock;
-    reg  may_begin_rst;
-    reg  may_begin_d;
-    wire  may_begin_q;
-    reg  may_begin_keyed_clock;
-    reg  may_begin_keyed_rst;
-    reg  may_begin_keyed_d;
-    wire  may_begin_keyed_q;
+    reg  same_number_clock;
+    reg  same_number_rst;
+    reg  same_number_d;
+    wire  same_number_q;
+    reg  same_epoch_clock;
+    reg  same_epoch_rst;
+    reg  same_epoch_d;
+    wire  same_epoch_q;
+    reg  is_behind_clock;
+    reg  is_behind_rst;
+    reg  is_behind_d;
+    wire  is_behind_q;
+    reg  is_behind_later_clock;
+    reg  is_behind_later_rst;
+    reg  is_behind_later_d;
+    wire  is_behind_later_q;
+    reg  is_epoch_behind_clock;
+    reg  is_epoch_behind_rst;
+    reg  is_epoch_behind_d;
+    wire  is_epoch_behind_q;
 
     // Local signals
-    reg  same_number;
-    reg  same_epoch;
     reg  [31:0] ahead;
     reg  [31:0] later_ahead;
     reg  [31:0] epochs_ahead;
 
     // Sub module instances
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_same is_same(
-        .clock(is_same_clock),
-        .rst(is_same_rst),
-        .d(is_same_d),
-        .q(is_same_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_same_number same_number(
+        .clock(same_number_clock),
+        .rst(same_number_rst),
+        .d(same_number_d),
+        .q(same_number_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin may_begin(
-        .clock(may_begin_clock),
-        .rst(may_begin_rst),
-        .d(may_begin_d),
-        .q(may_begin_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_same_epoch same_epoch(
+        .clock(same_epoch_clock),
+        .rst(same_epoch_rst),
+        .d(same_epoch_d),
+        .q(same_epoch_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin_keyed may_begin_keyed(
-        .clock(may_begin_keyed_clock),
-        .rst(may_begin_keyed_rst),
-        .d(may_begin_keyed_d),
-        .q(may_begin_keyed_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_behind is_behind(
+        .clock(is_behind_clock),
+        .rst(is_behind_rst),
+        .d(is_behind_d),
+        .q(is_behind_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_behind_later is_behind_later(
+        .clock(is_behind_later_clock),
+        .rst(is_behind_later_rst),
+        .d(is_behind_later_d),
+        .q(is_behind_later_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_epoch_behind is_epoch_behind(
+        .clock(is_epoch_behind_clock),
+        .rst(is_epoch_behind_rst),
+        .d(is_epoch_behind_d),
+        .q(is_epoch_behind_q)
     );
 
     // Update code
     always @(*) begin
-        is_same_clock = clk;
-        may_begin_clock = clk;
-        may_begin_keyed_clock = clk;
-        is_same_d = is_same_q;
-        may_begin_d = may_begin_q;
-        may_begin_keyed_d = may_begin_keyed_q;
-        is_same_rst = rst;
-        may_begin_rst = rst;
-        may_begin_keyed_rst = rst;
-        same_number = number == other_number;
-        same_epoch = epoch == other_epoch;
+        same_number_clock = clk;
+        same_epoch_clock = clk;
+        is_behind_clock = clk;
+        is_behind_later_clock = clk;
+        is_epoch_behind_clock = clk;
+        same_number_d = same_number_q;
+        same_epoch_d = same_epoch_q;
+        is_behind_d = is_behind_q;
+        is_behind_later_d = is_behind_later_q;
+        is_epoch_behind_d = is_epoch_behind_q;
+        same_number_rst = rst;
+        same_epoch_rst = rst;
+        is_behind_rst = rst;
+        is_behind_later_rst = rst;
+        is_epoch_behind_rst = rst;
         ahead = number - other_number;
         later_ahead = later - other_number;
         epochs_ahead = epoch - other_epoch;
-        is_same_d = same_number & same_epoch;
-        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
-        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
-        same = is_same_q;
-        begins = may_begin_q;
-        begins_keyed = may_begin_keyed_q;
+        same_number_d = number == other_number;
+        same_epoch_d = epoch == other_epoch;
+        is_behind_d = ahead[32'h1f];
+        is_behind_later_d = later_ahead[32'h1f];
+        is_epoch_behind_d = epochs_ahead[32'h1f];
+        same = same_number_q & same_epoch_q;
+        begins = ~same_epoch_q | ~is_behind_q | is_behind_later_q;
+        begins_keyed = (~same_epoch_q & ~is_epoch_behind_q) | (same_epoch_q & ~same_number_q & ~is_behind_q);
     end
 
 endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_same(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_behind(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -5077,24 +5155,9 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_same
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_behind
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin
-
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin_keyed(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_behind_later(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -5107,7 +5170,52 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_ma
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_may_begin_keyed
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_behind_later
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_epoch_behind(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_is_epoch_behind
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_same_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_same_epoch
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_same_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_beside_0_same_number
 
 module deltaline_core_aggregator_intervals_succession_foresight_0_to_due(clk,rst,number,epoch,later,other_number,other_epoch,same,begins,begins_keyed);
 
@@ -5124,73 +5232,97 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_due(clk,rst
     output reg  begins_keyed;
 
     // Stub signals
-    reg  is_same_clock;
-    reg  is_same_rst;
-    reg  is_same_d;
-    wire  is_same_q;
-    reg  may_begin_clock;
-    reg  may_begin_rst;
-    reg  may_begin_d;
-    wire  may_begin_q;
-    reg  may_begin_keyed_clock;
-    reg  may_begin_keyed_rst;
-    reg  may_begin_keyed_d;
-    wire  may_begin_keyed_q;
+    reg  same_number_clock;
+    reg  same_number_rst;
+    reg  same_number_d;
+    wire  same_number_q;
+    reg  same_epoch_clock;
+    reg  same_epoch_rst;
+    reg  same_epoch_d;
+    wire  same_epoch_q;
+    reg  is_behind_clock;
+    reg  is_behind_rst;
+    reg  is_behind_d;
+    wire  is_behind_q;
+    reg  is_behind_later_clock;
+    reg  is_behind_later_rst;
+    reg  is_behind_later_d;
+    wire  is_behind_later_q;
+    reg  is_epoch_behind_clock;
+    reg  is_epoch_behind_rst;
+    reg  is_epoch_behind_d;
+    wire  is_epoch_behind_q;
 
     // Local signals
-    reg  same_number;
-    reg  same_epoch;
     reg  [31:0] ahead;
     reg  [31:0] later_ahead;
     reg  [31:0] epochs_ahead;
 
     // Sub module instances
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_same is_same(
-        .clock(is_same_clock),
-        .rst(is_same_rst),
-        .d(is_same_d),
-        .q(is_same_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_same_number same_number(
+        .clock(same_number_clock),
+        .rst(same_number_rst),
+        .d(same_number_d),
+        .q(same_number_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin may_begin(
-        .clock(may_begin_clock),
-        .rst(may_begin_rst),
-        .d(may_begin_d),
-        .q(may_begin_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_same_epoch same_epoch(
+        .clock(same_epoch_clock),
+        .rst(same_epoch_rst),
+        .d(same_epoch_d),
+        .q(same_epoch_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin_keyed may_begin_keyed(
-        .clock(may_begin_keyed_clock),
-        .rst(may_begin_keyed_rst),
-        .d(may_begin_keyed_d),
-        .q(may_begin_keyed_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_behind is_behind(
+        .clock(is_behind_clock),
+        .rst(is_behind_rst),
+        .d(is_behind_d),
+        .q(is_behind_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_behind_later is_behind_later(
+        .clock(is_behind_later_clock),
+        .rst(is_behind_later_rst),
+        .d(is_behind_later_d),
+        .q(is_behind_later_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_epoch_behind is_epoch_behind(
+        .clock(is_epoch_behind_clock),
+        .rst(is_epoch_behind_rst),
+        .d(is_epoch_behind_d),
+        .q(is_epoch_behind_q)
     );
 
     // Update code
     always @(*) begin
-        is_same_clock = clk;
-        may_begin_clock = clk;
-        may_begin_keyed_clock = clk;
-        is_same_d = is_same_q;
-        may_begin_d = may_begin_q;
-        may_begin_keyed_d = may_begin_keyed_q;
-        is_same_rst = rst;
-        may_begin_rst = rst;
-        may_begin_keyed_rst = rst;
-        same_number = number == other_number;
-        same_epoch = epoch == other_epoch;
+        same_number_clock = clk;
+        same_epoch_clock = clk;
+        is_behind_clock = clk;
+        is_behind_later_clock = clk;
+        is_epoch_behind_clock = clk;
+        same_number_d = same_number_q;
+        same_epoch_d = same_epoch_q;
+        is_behind_d = is_behind_q;
+        is_behind_later_d = is_behind_later_q;
+        is_epoch_behind_d = is_epoch_behind_q;
+        same_number_rst = rst;
+        same_epoch_rst = rst;
+        is_behind_rst = rst;
+        is_behind_later_rst = rst;
+        is_epoch_behind_rst = rst;
         ahead = number - other_number;
         later_ahead = later - other_number;
         epochs_ahead = epoch - other_epoch;
-        is_same_d = same_number & same_epoch;
-        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
-        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
-        same = is_same_q;
-        begins = may_begin_q;
-        begins_keyed = may_begin_keyed_q;
+        same_number_d = number == other_number;
+        same_epoch_d = epoch == other_epoch;
+        is_behind_d = ahead[32'h1f];
+        is_behind_later_d = later_ahead[32'h1f];
+        is_epoch_behind_d = epochs_ahead[32'h1f];
+        same = same_number_q & same_epoch_q;
+        begins = ~same_epoch_q | ~is_behind_q | is_behind_later_q;
+        begins_keyed = (~same_epoch_q & ~is_epoch_behind_q) | (same_epoch_q & ~same_number_q & ~is_behind_q);
     end
 
 endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_same(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_behind(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -5203,24 +5335,9 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_same
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_same
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_behind
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin
-
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin_keyed(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_behind_later(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -5233,7 +5350,52 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_beg
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_may_begin_keyed
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_behind_later
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_epoch_behind(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_is_epoch_behind
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_same_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_same_epoch
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_due_same_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_due_same_number
 
 module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0(clk,rst,number,epoch,later,other_number,other_epoch,same,begins,begins_keyed);
 
@@ -5250,73 +5412,97 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0(cl
     output reg  begins_keyed;
 
     // Stub signals
-    reg  is_same_clock;
-    reg  is_same_rst;
-    reg  is_same_d;
-    wire  is_same_q;
-    reg  may_begin_clock;
-    reg  may_begin_rst;
-    reg  may_begin_d;
-    wire  may_begin_q;
-    reg  may_begin_keyed_clock;
-    reg  may_begin_keyed_rst;
-    reg  may_begin_keyed_d;
-    wire  may_begin_keyed_q;
+    reg  same_number_clock;
+    reg  same_number_rst;
+    reg  same_number_d;
+    wire  same_number_q;
+    reg  same_epoch_clock;
+    reg  same_epoch_rst;
+    reg  same_epoch_d;
+    wire  same_epoch_q;
+    reg  is_behind_clock;
+    reg  is_behind_rst;
+    reg  is_behind_d;
+    wire  is_behind_q;
+    reg  is_behind_later_clock;
+    reg  is_behind_later_rst;
+    reg  is_behind_later_d;
+    wire  is_behind_later_q;
+    reg  is_epoch_behind_clock;
+    reg  is_epoch_behind_rst;
+    reg  is_epoch_behind_d;
+    wire  is_epoch_behind_q;
 
     // Local signals
-    reg  same_number;
-    reg  same_epoch;
     reg  [31:0] ahead;
     reg  [31:0] later_ahead;
     reg  [31:0] epochs_ahead;
 
     // Sub module instances
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_same is_same(
-        .clock(is_same_clock),
-        .rst(is_same_rst),
-        .d(is_same_d),
-        .q(is_same_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_same_number same_number(
+        .clock(same_number_clock),
+        .rst(same_number_rst),
+        .d(same_number_d),
+        .q(same_number_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin may_begin(
-        .clock(may_begin_clock),
-        .rst(may_begin_rst),
-        .d(may_begin_d),
-        .q(may_begin_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_same_epoch same_epoch(
+        .clock(same_epoch_clock),
+        .rst(same_epoch_rst),
+        .d(same_epoch_d),
+        .q(same_epoch_q)
     );
-    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin_keyed may_begin_keyed(
-        .clock(may_begin_keyed_clock),
-        .rst(may_begin_keyed_rst),
-        .d(may_begin_keyed_d),
-        .q(may_begin_keyed_q)
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_behind is_behind(
+        .clock(is_behind_clock),
+        .rst(is_behind_rst),
+        .d(is_behind_d),
+        .q(is_behind_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_behind_later is_behind_later(
+        .clock(is_behind_later_clock),
+        .rst(is_behind_later_rst),
+        .d(is_behind_later_d),
+        .q(is_behind_later_q)
+    );
+    deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_epoch_behind is_epoch_behind(
+        .clock(is_epoch_behind_clock),
+        .rst(is_epoch_behind_rst),
+        .d(is_epoch_behind_d),
+        .q(is_epoch_behind_q)
     );
 
     // Update code
     always @(*) begin
-        is_same_clock = clk;
-        may_begin_clock = clk;
-        may_begin_keyed_clock = clk;
-        is_same_d = is_same_q;
-        may_begin_d = may_begin_q;
-        may_begin_keyed_d = may_begin_keyed_q;
-        is_same_rst = rst;
-        may_begin_rst = rst;
-        may_begin_keyed_rst = rst;
-        same_number = number == other_number;
-        same_epoch = epoch == other_epoch;
+        same_number_clock = clk;
+        same_epoch_clock = clk;
+        is_behind_clock = clk;
+        is_behind_later_clock = clk;
+        is_epoch_behind_clock = clk;
+        same_number_d = same_number_q;
+        same_epoch_d = same_epoch_q;
+        is_behind_d = is_behind_q;
+        is_behind_later_d = is_behind_later_q;
+        is_epoch_behind_d = is_epoch_behind_q;
+        same_number_rst = rst;
+        same_epoch_rst = rst;
+        is_behind_rst = rst;
+        is_behind_later_rst = rst;
+        is_epoch_behind_rst = rst;
         ahead = number - other_number;
         later_ahead = later - other_number;
         epochs_ahead = epoch - other_epoch;
-        is_same_d = same_number & same_epoch;
-        may_begin_d = ~same_epoch | ~ahead[32'h1f] | later_ahead[32'h1f];
-        may_begin_keyed_d = (~same_epoch & ~epochs_ahead[32'h1f]) | (same_epoch & ~same_number & ~ahead[32'h1f]);
-        same = is_same_q;
-        begins = may_begin_q;
-        begins_keyed = may_begin_keyed_q;
+        same_number_d = number == other_number;
+        same_epoch_d = epoch == other_epoch;
+        is_behind_d = ahead[32'h1f];
+        is_behind_later_d = later_ahead[32'h1f];
+        is_epoch_behind_d = epochs_ahead[32'h1f];
+        same = same_number_q & same_epoch_q;
+        begins = ~same_epoch_q | ~is_behind_q | is_behind_later_q;
+        begins_keyed = (~same_epoch_q & ~is_epoch_behind_q) | (same_epoch_q & ~same_number_q & ~is_behind_q);
     end
 
 endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_same(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_behind(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -5329,24 +5515,9 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_same
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_behind
 
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin(clock,rst,d,q);
-
-    // Module arguments
-    input wire  clock;
-    input wire  rst;
-    input wire  d;
-    output reg  q;
-
-    // Update code (custom)
-    always @(posedge clock) begin
-        if (rst) q <= 1'h0;
-        else q <= d;
-    end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin
-
-module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin_keyed(clock,rst,d,q);
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_behind_later(clock,rst,d,q);
 
     // Module arguments
     input wire  clock;
@@ -5359,7 +5530,52 @@ module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_ma
         if (rst) q <= 1'h0;
         else q <= d;
     end
-endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_may_begin_keyed
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_behind_later
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_epoch_behind(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_is_epoch_behind
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_same_epoch(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_same_epoch
+
+module deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_same_number(clock,rst,d,q);
+
+    // Module arguments
+    input wire  clock;
+    input wire  rst;
+    input wire  d;
+    output reg  q;
+
+    // Update code (custom)
+    always @(posedge clock) begin
+        if (rst) q <= 1'h0;
+        else q <= d;
+    end
+endmodule // deltaline_core_aggregator_intervals_succession_foresight_0_to_former_0_same_number
 
 module deltaline_core_aggregator_intervals_succession_has_candidate(clock,rst,d,q);
 

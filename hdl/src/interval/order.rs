@@ -2,9 +2,9 @@
 //!
 //! # Theory of operation
 //!
-//! Comparisons and signs of differences, whose results are held: they are the long part of judging a delimiter, and none of them
-//! needs to know which place is due in the end. So the [succession](crate::interval::succession) has them done a cycle
-//! ahead, against every place that may be due by then.
+//! Two comparisons and three signs of differences, each held in a flip-flop of its own: they are the long part of judging a delimiter, and
+//! none of them needs to know which place is due in the end. So the [succession](crate::interval::succession) has them done a
+//! cycle ahead, against every place that may be due by then. What they say together is a gate or two behind the flip-flops.
 //!
 //! Numbers are compared by their difference modulo 2^32, as serial numbers are (RFC 1982). One is recent that is behind by
 //! [`RECENT`] at most: behind, but no more so with as much added. Two signs say that, each a carry chain with nothing behind it.
@@ -47,31 +47,30 @@ pub struct Order {
     pub begins: Signal<Out, Bit>,
     pub begins_keyed: Signal<Out, Bit>,
 
-    is_same: Flop<Bit>,
-    may_begin: Flop<Bit>,
-    may_begin_keyed: Flop<Bit>,
-    same_number: Signal<Local, Bit>,
-    same_epoch: Signal<Local, Bit>,
+    same_number: Flop<Bit>,
+    same_epoch: Flop<Bit>,
+    is_behind: Flop<Bit>,
+    is_behind_later: Flop<Bit>,
+    is_epoch_behind: Flop<Bit>,
     ahead: Signal<Local, Bits<32>>,
     later_ahead: Signal<Local, Bits<32>>,
     epochs_ahead: Signal<Local, Bits<32>>,
 }
 
 impl Logic for Order {
-    #[clocked(is_same, may_begin, may_begin_keyed)]
+    #[clocked(same_number, same_epoch, is_behind, is_behind_later, is_epoch_behind)]
     fn update(&mut self) {
-        self.same_number.next = self.number.val() == self.other_number.val();
-        self.same_epoch.next = self.epoch.val() == self.other_epoch.val();
         self.ahead.next = self.number.val() - self.other_number.val();
         self.later_ahead.next = self.later.val() - self.other_number.val();
         self.epochs_ahead.next = self.epoch.val() - self.other_epoch.val();
-        self.is_same.d.next = self.same_number.val() & self.same_epoch.val();
-        self.may_begin.d.next =
-            !self.same_epoch.val() | !self.ahead.val().get_bit(31) | self.later_ahead.val().get_bit(31);
-        self.may_begin_keyed.d.next = (!self.same_epoch.val() & !self.epochs_ahead.val().get_bit(31))
-            | (self.same_epoch.val() & !self.same_number.val() & !self.ahead.val().get_bit(31));
-        self.same.next = self.is_same.q.val();
-        self.begins.next = self.may_begin.q.val();
-        self.begins_keyed.next = self.may_begin_keyed.q.val();
+        self.same_number.d.next = self.number.val() == self.other_number.val();
+        self.same_epoch.d.next = self.epoch.val() == self.other_epoch.val();
+        self.is_behind.d.next = self.ahead.val().get_bit(31);
+        self.is_behind_later.d.next = self.later_ahead.val().get_bit(31);
+        self.is_epoch_behind.d.next = self.epochs_ahead.val().get_bit(31);
+        self.same.next = self.same_number.q.val() & self.same_epoch.q.val();
+        self.begins.next = !self.same_epoch.q.val() | !self.is_behind.q.val() | self.is_behind_later.q.val();
+        self.begins_keyed.next = (!self.same_epoch.q.val() & !self.is_epoch_behind.q.val())
+            | (self.same_epoch.q.val() & !self.same_number.q.val() & !self.is_behind.q.val());
     }
 }
