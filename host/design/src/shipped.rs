@@ -4,13 +4,14 @@
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-pub(crate) const SHIPPED: [(&str, &str); 10] = [
+pub(crate) const SHIPPED: [(&str, &str); 11] = [
     ("1g", include_str!("../../../hdl/configurations/1g.toml")),
     ("10g", include_str!("../../../hdl/configurations/10g.toml")),
     ("10g-adaptive", include_str!("../../../hdl/configurations/10g-adaptive.toml")),
     ("10g-classes", include_str!("../../../hdl/configurations/10g-classes.toml")),
     ("10g-inline", include_str!("../../../hdl/configurations/10g-inline.toml")),
     ("10g-quantiles", include_str!("../../../hdl/configurations/10g-quantiles.toml")),
+    ("10g-slices", include_str!("../../../hdl/configurations/10g-slices.toml")),
     ("40g", include_str!("../../../hdl/configurations/40g.toml")),
     ("40g-classifier", include_str!("../../../hdl/configurations/40g-classifier.toml")),
     ("100g", include_str!("../../../hdl/configurations/100g.toml")),

@@ -7,7 +7,7 @@
 //! * `10g-shell`, `40g-classifier-shell`, `100g-shell`: designs whole, as they are shipped; `-key`: the same with `authentication`;
 //!   `-key-mixing`: with a mixing besides. Most of what a key costs stands around the core. `1g` has no shell without a key, and no mixing.
 //! * `10g-registered`: the default core with the memories of `hdl/ecp5`, which use the block RAM's output register.
-//! * `10g-identity`, `10g-lda-identity`, `10g-lds`, `10g-colate`, `10g-slices`: the default core with these synopses, in one bank; `100g-lds`: one of 512 bits.
+//! * `10g-identity`, `10g-lda-identity`, `10g-lds`, `10g-colate`: the default core with these synopses, in one bank; `100g-lds`: one of 512 bits.
 //! * `1g-pair`: two byte cores, sender and receiver, as a small FPGA holds them.
 //!
 //! Test plan: a part of a file holds what its top needs and nothing else; the pair's cores share what they share; tags and mixings are
@@ -43,12 +43,11 @@ const USUAL_DEVICES: [&str; 3] = ["hx8k", "25f-6", "85f-6"];
 const KEY_DEVICES: [&str; 2] = ["hx8k", "25f-6"];
 
 /// The synopses, besides LDA, with which the default core is measured, and what its name ends with.
-const SYNOPSES: [(Kind, &str); 5] = [
+const SYNOPSES: [(Kind, &str); 4] = [
     (Kind::IDENTITY_TABLE, "identity"),
     (Kind::LDA_IDENTITY, "lda-identity"),
     (Kind::FLOW_ROWS, "lds"),
     (Kind::FLOW_VECTOR, "colate"),
-    (Kind::SLICES, "slices"),
 ];
 
 /// The core of 512 bits that is measured with rows of flows, too.
