@@ -40,21 +40,22 @@ pub(crate) struct Size {
     /// Length of an interval
     #[arg(long, default_value = "1s", value_parser = parse::interval, value_name = "DURATION")]
     pub(crate) interval: u64,
-    /// What keeps the packets: rows, as hardware has them, or slices that are merged, in software
+    /// What keeps the packets: rows, or slices, which software merges where its table is full; with --design 10g-slices those of hardware
     #[arg(long, value_enum, default_value = "lda")]
     pub(crate) synopsis: Synopsis,
     /// Mean delay, such as 5ms; needed for slices, whose error is a time and does not grow with the delay
     #[arg(long, value_parser = parse::interval, value_name = "DURATION", required_if_eq("synopsis", "slices"))]
     pub(crate) delay: Option<u64>,
-    /// Packets lost in a row, 1 unless given; only for slices: the longer bursts of loss are, the less accurate slices become
+    /// Packets of the burst that a lost packet is in, on average, 1 unless given; only for slices: the longer bursts are, the less accurate slices become.
+    /// Where bursts are of very different length, that is more than they are long on average
     #[arg(long, value_parser = parse_burst, value_name = "PACKETS")]
     pub(crate) burst: Option<f64>,
     #[command(flatten)]
     pub(crate) budget: Budget,
-    /// The design, a file or the name of a shipped one, whose stream, shell and clock to use. Prefixes of 10g-adaptive follow the loss: they need no
-    /// less memory, but errors shrink as loss falls
-    #[arg(long, default_value = deltaline_design::DEFAULT)]
-    pub(crate) design: String,
+    /// The design, a file or the name of a shipped one, whose stream, shell and clock to use; 10g unless given, and none for slices. Prefixes of
+    /// 10g-adaptive follow the loss: they need no less memory, but errors shrink as loss falls
+    #[arg(long)]
+    pub(crate) design: Option<String>,
     /// Standard deviation of delay over its mean: 1 is that of exponential delays, queues have less
     #[arg(long, default_value = "1", value_parser = parse_positive, value_name = "RATIO")]
     pub(crate) variation: f64,

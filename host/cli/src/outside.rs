@@ -25,7 +25,7 @@ pub enum Understood {
 /// are not shipped.
 pub fn understood(words: &[&str]) -> Understood {
     let size = match Arguments::try_parse_from([&["deltaline"], words].concat()).map(|read| read.command) {
-        Ok(Command::Size(size)) if !Path::new(&size.design).exists() => size,
+        Ok(Command::Size(size)) if !size.design.iter().any(|name| Path::new(name).exists()) => size,
         Ok(_) => return Understood::Command,
         Err(refused) => return Understood::Refused(refused.render().to_string()),
     };

@@ -8,7 +8,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{self, duration, per_cent, table};
 use deltaline_capture::write_file;
-use deltaline_design::{CellKind, CoreKind, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed};
+use deltaline_design::{
+    CellKind, CoreKind, DEFAULT, Design, MAX_BANKS, MAX_ROWS, Measurement, Parts, random_seed,
+};
 use deltaline_estimate::sizing::{
     Expectation, LEAST_ROWS, LEAST_SAMPLES, Load, Sizing, Targets, best_prefixes, following_prefixes,
 };
@@ -111,6 +113,9 @@ pub(crate) fn run(arguments: &Size) -> Result<Exit, Failure> {
     }
     if arguments.synopsis == Synopsis::Slices {
         let output = slices::sized(arguments, &targets(arguments)?)?;
+        if let Some((path, configuration)) = arguments.out.as_ref().zip(output.configuration.as_ref()) {
+            write_file(path, configuration.as_bytes())?;
+        }
         if arguments.json {
             report::print_result("size", &output)?;
         } else {
@@ -167,18 +172,44 @@ pub(crate) fn sized(arguments: &Size) -> Result<Output, Failure> {
     request.output(chosen, &candidates)
 }
 
+/// A design by its name, and its core; the link has to bring as many packets as are asked for.
+fn hardware(arguments: &Size, name: &str) -> Result<(Design, CoreKind), Failure> {
+    let usage = |message: String| Failure::new(Exit::Usage, message);
+    let design = named(name)?;
+    let core = design.core().map_err(|refusal| usage(format!("--design: {refusal}")))?;
+    let most = design.stream().frames_needed(64);
+    if arguments.rate > most {
+        return Err(usage(format!(
+            "--rate: a link of {} Gbit/s brings at most {most:.0} packets a second; name a faster --design",
+            design.stream().rate_gbps
+        )));
+    }
+    Ok((design, core))
+}
+
+/// A design for so many packets a second with another measurement, without classes and with a seed of its own.
+fn resized(design: &Design, rate: f64, measurement: Measurement) -> Result<Design, Failure> {
+    let base = design.parts();
+    let stream = &base.stream;
+    let seed = random_seed()
+        .map_err(|error| Failure::new(Exit::Usage, format!("no random seed can be drawn: {error}")))?;
+    let parts = Parts {
+        description: format!(
+            "{} Gbit/s Ethernet on {} AXI4-Stream of {} bits, sized for {rate} packets a second",
+            stream.rate_gbps,
+            if stream.lanes == 1 { "an".into() } else { format!("{} lanes of", stream.lanes) },
+            stream.width,
+        ),
+        measurement: Measurement { seed, classes: vec![], ..measurement },
+        ..base.clone()
+    };
+    Design::new(design.name(), parts).map_err(|error| Failure::new(Exit::Usage, error))
+}
+
 impl<'a> Request<'a> {
     fn new(arguments: &'a Size) -> Result<Self, Failure> {
         let usage = |message: String| Failure::new(Exit::Usage, message);
-        let design = named(&arguments.design)?;
-        let core = design.core().map_err(|refusal| usage(format!("--design: {refusal}")))?;
-        let most = design.stream().frames_needed(64);
-        if arguments.rate > most {
-            return Err(usage(format!(
-                "--rate: a link of {} Gbit/s brings at most {most:.0} packets a second; name a faster --design",
-                design.stream().rate_gbps
-            )));
-        }
+        let (design, core) = hardware(arguments, arguments.design.as_deref().unwrap_or(DEFAULT))?;
         let targets = targets(arguments)?;
         if !targets.quantiles.is_empty() && core == CoreKind::Byte {
             return Err(usage(
@@ -344,7 +375,17 @@ impl<'a> Request<'a> {
 
     fn output(&self, chosen: &Candidate, candidates: &[Candidate]) -> Result<Output, Failure> {
         let Sizing { rows, prefixes, at, .. } = &chosen.sizing;
-        let design = self.sized(*rows, prefixes.lengths())?;
+        let design = resized(
+            &self.design,
+            self.arguments.rate,
+            Measurement {
+                synopsis: Kind::LDA,
+                rows: *rows,
+                prefixes: prefixes.lengths().to_vec(),
+                digest: self.digest(),
+                ..self.design.parts().measurement.clone()
+            },
+        )?;
         let expected = at.iter().map(|(load, prefixes)| {
             let expected = Expectation::of(*rows, prefixes, load);
             let quantile = |&(quantile, _): &(f64, f64)| Quantile {
@@ -388,34 +429,6 @@ impl<'a> Request<'a> {
             configuration: text(&design)?,
             explanation: self.explain(chosen, candidates),
         })
-    }
-
-    /// The named design in this size, with a seed of its own.
-    fn sized(&self, rows: usize, prefixes: &[u8]) -> Result<Design, Failure> {
-        let base = self.design.parts();
-        let stream = &base.stream;
-        let seed = random_seed()
-            .map_err(|error| Failure::new(Exit::Usage, format!("no random seed can be drawn: {error}")))?;
-        let parts = Parts {
-            description: format!(
-                "{} Gbit/s Ethernet on {} AXI4-Stream of {} bits, sized for {} packets a second",
-                stream.rate_gbps,
-                if stream.lanes == 1 { "an".into() } else { format!("{} lanes of", stream.lanes) },
-                stream.width,
-                self.arguments.rate,
-            ),
-            measurement: Measurement {
-                synopsis: Kind::LDA,
-                seed,
-                rows,
-                prefixes: prefixes.to_vec(),
-                classes: vec![],
-                digest: self.digest(),
-                ..base.measurement.clone()
-            },
-            ..base.clone()
-        };
-        Design::new(self.design.name(), parts).map_err(|error| Failure::new(Exit::Usage, error))
     }
 
     /// Why this design.

@@ -13,7 +13,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use deltaline_estimate::sizing::Load;
-use deltaline_estimate::sizing::slices::{Expectation, Timing};
+use deltaline_estimate::sizing::slices::{Expectation, MERGED, Timing};
 use deltaline_estimate::slices::Sliced;
 use deltaline_estimate::{EndSums, Sums};
 use deltaline_model::sketch::digest;
@@ -105,7 +105,7 @@ fn expected(rows: usize, loss: f64, burst: usize, swing: f64) -> Expectation {
     // A sine's fourth power is 3/8 on average, its square 1/2.
     let load = Load { packets: PACKETS as f64, loss, variation: 1.0 / SQRT_2, kurtosis: 1.5 - 3.0 };
     let timing = Timing { interval: APART * PACKETS as f64, delay: swing, burst: burst as f64 };
-    Expectation::of(rows / RECORD_CELLS, &load, &timing)
+    Expectation::of(rows / RECORD_CELLS, &load, &timing, MERGED)
 }
 
 /// The square of the better one of the two means' errors over that of both together, from 1 to 2.

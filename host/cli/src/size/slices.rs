@@ -1,24 +1,29 @@
 //! `deltaline size --synopsis slices`: the smallest table of slices that is good enough.
 
-use super::losses;
+use super::{hardware, losses, resized, text};
 use crate::arguments::{Budget, Size};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{duration, per_cent, table};
-use deltaline_design::CellKind;
-use deltaline_estimate::sizing::slices::{Expectation, LEAST_BOUNDARIES, Sizing, Timing};
+use deltaline_design::{CellKind, Design, Measurement};
+use deltaline_estimate::sizing::slices::{APPENDED, Expectation, LEAST_BOUNDARIES, MERGED, Sizing, Timing};
 use deltaline_estimate::sizing::{Load, Targets};
 use deltaline_estimate::{Confidence, singles_needed};
 use deltaline_model::configuration::{MAX_ROWS, MIN_ROWS};
 use deltaline_model::sketch::slices::RECORD_CELLS;
 use deltaline_model::wire::cell::bits;
+use deltaline_model::wire::shape::Kind;
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Output {
     synopsis: &'static str,
+    /// The design that the stream, shell and clock are of; none for software.
+    design: Option<String>,
     rows: usize,
     records: usize,
+    /// Zeros of a boundary: of hardware the prefix length, of software what its table comes to.
+    prefix_length: u32,
     /// Both copies of all records, at one end.
     memory_bits: u64,
     interval_ns: u64,
@@ -26,8 +31,10 @@ pub(super) struct Output {
     burst: f64,
     packets_per_interval: f64,
     expected: Vec<Expected>,
-    /// What measures with it.
-    command: String,
+    /// What measures with it in software.
+    command: Option<String>,
+    /// TOML for `cargo xtask verilog`, of hardware.
+    pub(super) configuration: Option<String>,
 }
 
 /// What is expected at a loss.
@@ -47,18 +54,16 @@ struct Expected {
 
 /// The smallest table that meets the targets.
 pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failure> {
-    for (option, is_given) in [
-        ("--design", arguments.design != deltaline_design::DEFAULT),
-        ("--device", arguments.budget.device.is_some()),
-        ("--out", arguments.out.is_some()),
-    ] {
-        if is_given {
-            let message = format!(
-                "{option}: these slices are merged where a table is full, for which there is no hardware; leave it out"
-            );
-            return Err(Failure::new(Exit::Usage, message));
-        }
-    }
+    let hardware = match &arguments.design {
+        Some(name) => Some(hardware(arguments, name)?),
+        None => None,
+    };
+    check(arguments, hardware.as_ref().map(|(design, _)| design))?;
+    let zeros = if hardware.is_some() { APPENDED } else { MERGED };
+    let is_built = |rows: &usize| {
+        let mut cores = hardware.iter().map(|(_, core)| core);
+        cores.all(|core| core.is_built(*rows, 1, 1, CellKind::Slices))
+    };
     let packets = arguments.rate * arguments.interval as f64 / 1e9;
     let Size { variation, kurtosis, .. } = *arguments;
     let load = |loss| Load { packets, loss, variation, kurtosis };
@@ -67,12 +72,13 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
     let burst = arguments.burst.unwrap_or(1.0);
     let timing = Timing { interval: arguments.interval as f64, delay: delay_ns as f64, burst };
     let all: Vec<Sizing> = (MIN_ROWS..=MAX_ROWS)
-        .filter(|rows| rows.is_power_of_two())
-        .map(|rows| Sizing::of(rows, &loads, &timing, targets))
+        .filter(|rows| rows.is_power_of_two() && is_built(rows))
+        .map(|rows| Sizing::of(rows, &loads, &timing, targets, &zeros))
         .collect();
     let is_allowed = |sizing: &&Sizing| match arguments.budget {
         Budget { rows: Some(rows), .. } => sizing.rows <= rows,
         Budget { memory: Some(most), .. } => memory(sizing.rows) <= most,
+        Budget { device: Some(device), .. } => memory(sizing.rows) <= device.bits_for_cells(),
         Budget { .. } => true,
     };
     let good = all.iter().find(|sizing| sizing.excess <= 1.0);
@@ -80,6 +86,19 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
         // Of tables that promise nothing, the largest tells what is in the way.
         let allowed = all.iter().rev().filter(is_allowed).min_by(|a, b| a.excess.total_cmp(&b.excess));
         return Err(Failure::new(Exit::Unmet, refusal(allowed, good, targets)));
+    };
+    let prefix_length = sizing.at.iter().map(|(_, expected)| expected.zeros).max().unwrap_or_default();
+    let configuration = match &hardware {
+        Some((design, _)) => Some(text(&resized(
+            design,
+            arguments.rate,
+            Measurement {
+                rows: sizing.rows,
+                prefixes: vec![prefix_length as u8],
+                ..design.parts().measurement.clone()
+            },
+        )?)?),
+        None => None,
     };
     let expected = sizing.at.iter().map(|(load, expected)| Expected {
         loss: load.loss,
@@ -93,6 +112,8 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
     });
     Ok(Output {
         synopsis: "slices",
+        design: hardware.as_ref().map(|(design, _)| design.name().into()),
+        prefix_length,
         rows: sizing.rows,
         records: sizing.rows / RECORD_CELLS,
         memory_bits: memory(sizing.rows),
@@ -101,11 +122,35 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
         burst,
         packets_per_interval: packets,
         expected: expected.collect(),
-        command: format!(
-            "deltaline measure SENDER RECEIVER --synopsis slices --rows {} --interval {}ns",
-            sizing.rows, arguments.interval
-        ),
+        command: hardware.is_none().then(|| {
+            format!(
+                "deltaline measure SENDER RECEIVER --synopsis slices --rows {} --interval {}ns",
+                sizing.rows, arguments.interval
+            )
+        }),
+        configuration,
     })
+}
+
+/// Refuses what has no meaning without hardware, and designs that have no slices.
+fn check(arguments: &Size, design: Option<&Design>) -> Result<(), Failure> {
+    let usage = |message: String| Err(Failure::new(Exit::Usage, message));
+    let Some(design) = design else {
+        let options = [("--device", arguments.budget.device.is_some()), ("--out", arguments.out.is_some())];
+        return match options.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => usage(format!(
+                "{option}: without a design, slices are merged where the table is full, for which there is no hardware; give --design 10g-slices as well"
+            )),
+            None => Ok(()),
+        };
+    };
+    if design.configuration().kind() == Kind::SLICES {
+        return Ok(());
+    }
+    let name = design.name();
+    usage(format!(
+        "--design {name}: it has no slices; name 10g-slices, or a design with `synopsis = \"slices\"`"
+    ))
 }
 
 /// Why no error of the mean is promised.
@@ -141,8 +186,12 @@ fn refusal(allowed: Option<&Sizing>, good: Option<&Sizing>, targets: &Targets) -
         None => format!("the memory is too small for any table: the smallest has {} bits", memory(MIN_ROWS)),
         Some(best) if best.excess.is_infinite() => {
             let remedy = if good.is_some() { "" } else { "; take another --interval" };
-            let wraps = targets.mean.is_some() && best.at.iter().any(|(_, expected)| expected.wraps);
-            let why = if wraps { WRAPS } else { "too few packets arrive" };
+            let any = |of: fn(&Expectation) -> bool| best.at.iter().any(|(_, expected)| of(expected));
+            let why = match any(|expected| expected.is_full) {
+                true => "so many packets are more than its records hold, with the longest prefix length",
+                false if targets.mean.is_some() && any(|expected| expected.wraps) => WRAPS,
+                false => "too few packets arrive",
+            };
             format!("{tables}: {why}{remedy}")
         }
         Some(best) => {
@@ -200,10 +249,11 @@ impl Output {
             table.add_row(cells);
         }
         let mut text = format!(
-            "{} rows, which are {} records of slices: {} bits of memory at each end\n\
+            "{} rows, which are {} records of slices, prefix length {}: {} bits of memory at each end\n\
              {:.0} packets in an interval of {}; errors expected of it:\n{table}\n",
             self.rows,
             self.records,
+            self.prefix_length,
             self.memory_bits,
             self.packets_per_interval,
             duration(self.interval_ns as f64),
@@ -225,6 +275,14 @@ impl Output {
                 arguments.kurtosis
             );
         }
-        text + &format!("\n{}\n", self.command)
+        match (&self.command, &self.configuration, &arguments.out) {
+            (_, Some(_), Some(path)) => {
+                let path = path.display();
+                text + &format!("\n{path} is for `cargo xtask verilog {path} --out DIR`\n")
+            }
+            (_, Some(configuration), None) => text + "\n" + configuration,
+            (Some(command), ..) => text + &format!("\n{command}\n"),
+            (None, ..) => text,
+        }
     }
 }

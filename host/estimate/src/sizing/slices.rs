@@ -4,7 +4,8 @@
 //!
 //! An interval of T ns has N packets, sent at random, of which the share l is lost. A packet starts a slice with probability
 //! p = 2^-z. A table that merges comes to the least z at which its records are enough; here, to the least at which they are in
-//! 95 % of intervals, so that what is promised holds for tables that are emptier by chance, too. A boundary that arrives
+//! 95 % of intervals, so that what is promised holds for tables that are emptier by chance, too. Where records are only appended, as in hardware, that z is
+//! the prefix length to build, from 1 to 16; where 16 are too few, nothing is promised. A boundary that arrives
 //! is common to both ends: with probability q = p (1 - l), so that a slice has m + 1 packets with probability q (1 - q)^m.
 //!
 //! The losses of a slice count with the mean sending time of its packets but for the first ([`crate::slices`]). Of m packets that are
@@ -42,14 +43,18 @@ use super::{Load, ONE_SIDED_95, Targets};
 use crate::Confidence;
 use crate::singles_needed;
 use crate::slices::NONE_KNOWN;
+use deltaline_model::sketch::sampler::MAX_PREFIX;
 use deltaline_model::sketch::slices::RECORD_CELLS;
+use std::ops::RangeInclusive;
 
 /// Fewest boundaries of a table in 95 % of intervals: fewer do not show how long bursts of losses are.
 pub const LEAST_BOUNDARIES: f64 = 8.0;
 /// Packets of a slice times its length in nanoseconds that its sum of times can tell.
 const MOST_SUM: f64 = (1u64 << 40) as f64;
-/// Zeros that a boundary has at most.
-const MOST_ZEROS: u32 = 32;
+/// Zeros of the boundaries of a table that merges.
+pub const MERGED: RangeInclusive<u32> = 0..=32;
+/// Zeros of those of a table to which records are only appended.
+pub const APPENDED: RangeInclusive<u32> = 1..=MAX_PREFIX as u32;
 
 /// What of an interval's traffic slices see in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +72,8 @@ pub struct Timing {
 pub struct Expectation {
     /// Zeros that a boundary's place begins with.
     pub zeros: u32,
+    /// Whether the table may be full even so in more than 5 % of intervals.
+    pub is_full: bool,
     /// Boundaries that both ends have.
     pub boundaries: f64,
     /// The number of them that 95 % of intervals reach, at least 0.
@@ -82,15 +89,17 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// The accuracy that a table of so many records gives in an interval with this load.
-    pub fn of(records: usize, load: &Load, timing: &Timing) -> Self {
+    /// The accuracy that a table of so many records gives in an interval with this load, if boundaries have one of these numbers of zeros.
+    pub fn of(records: usize, load: &Load, timing: &Timing, zeros: RangeInclusive<u32>) -> Self {
         let Load { packets, loss, variation, kurtosis } = *load;
         let share = |zeros: u32| (-f64::from(zeros)).exp2();
         let fits = |zeros: &u32| {
             let boundaries = packets * share(*zeros);
             boundaries + ONE_SIDED_95 * (boundaries * (1.0 - share(*zeros))).sqrt() <= records as f64
         };
-        let zeros = (0..MOST_ZEROS).find(fits).unwrap_or(MOST_ZEROS);
+        let most = *zeros.end();
+        let found = zeros.into_iter().find(fits);
+        let (zeros, is_full) = (found.unwrap_or(most), found.is_none());
         let received = packets * (1.0 - loss);
         let common = share(zeros) * (1.0 - loss);
         let boundaries = packets * common;
@@ -110,11 +119,12 @@ impl Expectation {
         } else {
             completed.min(own)
         };
-        // The longest of n is longer than ln n + 3 on average once in twenty times.
-        let longest = (boundaries.max(1.0).ln() + 3.0) / common;
-        let wraps = longest * longest * apart >= MOST_SUM;
+        // The longest of n is longer than ln n + 3 on average once in twenty times. The receiver's last longer.
+        let longest = (boundaries.max(1.0).ln() + 3.0) / share(zeros);
+        let wraps = longest * longest * apart / (1.0 - loss) >= MOST_SUM;
         Expectation {
             zeros,
+            is_full,
             boundaries,
             boundaries_least: (boundaries - ONE_SIDED_95 * (boundaries * (1.0 - common)).sqrt()).max(0.0),
             slice,
@@ -131,6 +141,9 @@ impl Expectation {
 
     /// The largest ratio of an error to its target, or of what an estimate takes to what is there; 1 or less is good enough.
     pub fn excess(&self, targets: &Targets) -> f64 {
+        if self.is_full {
+            return f64::INFINITY;
+        }
         let errors = [(self.mean, targets.mean), (self.deviation, targets.deviation)];
         let errors = errors.into_iter().filter_map(|(error, target)| Some(error / target?));
         let ranks = targets.quantiles.iter().map(|(probability, target)| {
@@ -157,9 +170,16 @@ pub struct Sizing {
 }
 
 impl Sizing {
-    /// A table of so many rows at these loads.
-    pub fn of(rows: usize, loads: &[Load], timing: &Timing, targets: &Targets) -> Self {
-        let expected = |load: &Load| (*load, Expectation::of(rows / RECORD_CELLS, load, timing));
+    /// A table of so many rows at these loads, with boundaries of one of these numbers of zeros.
+    pub fn of(
+        rows: usize,
+        loads: &[Load],
+        timing: &Timing,
+        targets: &Targets,
+        zeros: &RangeInclusive<u32>,
+    ) -> Self {
+        let expected =
+            |load: &Load| (*load, Expectation::of(rows / RECORD_CELLS, load, timing, zeros.clone()));
         let at: Vec<(Load, Expectation)> = loads.iter().map(expected).collect();
         let excess = at.iter().map(|(_, expected)| expected.excess(targets)).fold(0.0, f64::max);
         Sizing { rows, at, excess }
@@ -180,9 +200,9 @@ mod tests {
     #[test]
     fn extremes() {
         // 488 boundaries of 11 zeros and three deviations are more than 512, 1.6 are not.
-        let found = Expectation::of(512, &LOAD, &TIMING);
-        assert_eq!((found.zeros, Expectation::of(488, &LOAD, &TIMING).zeros), (12, 12));
-        assert_eq!(Expectation::of(526, &LOAD, &TIMING).zeros, 11);
+        let found = Expectation::of(512, &LOAD, &TIMING, MERGED);
+        assert_eq!((found.zeros, Expectation::of(488, &LOAD, &TIMING, MERGED).zeros), (12, 12));
+        assert_eq!(Expectation::of(526, &LOAD, &TIMING, MERGED).zeros, 11);
         close(found.boundaries, 1e6 / 4096.0 * 0.99, 1e-9);
         // 10,000 losses, each somewhere in a slice of 0.41 ms that is as long as its length makes likely.
         let completed = squared_error(1.0).sqrt();
@@ -191,14 +211,14 @@ mod tests {
         close(found.rank(0.5), 0.5 / found.boundaries.sqrt(), 1e-9);
         close(found.deviation, 0.5 * (3.0 / found.boundaries).sqrt(), 0.01);
         // Delays of two values, as often one as the other: how many of n are of one varies by n/4.
-        let coin = Expectation::of(512, &Load { kurtosis: -2.0, ..LOAD }, &TIMING);
+        let coin = Expectation::of(512, &Load { kurtosis: -2.0, ..LOAD }, &TIMING, MERGED);
         let n = found.boundaries;
         close(coin.deviation, 0.5 * (2.0 / (n * (n - 1.0))).sqrt(), 1e-3);
         // Nothing is lost: sums say all. As many records as packets: all delays are known.
-        assert_eq!(Expectation::of(512, &Load { loss: 0.0, ..LOAD }, &TIMING).mean, 0.0);
-        let all = Expectation::of(1_000_000, &Load { loss: 0.5, ..LOAD }, &TIMING);
+        assert_eq!(Expectation::of(512, &Load { loss: 0.0, ..LOAD }, &TIMING, MERGED).mean, 0.0);
+        let all = Expectation::of(1_000_000, &Load { loss: 0.5, ..LOAD }, &TIMING, MERGED);
         assert_eq!((all.zeros, all.mean), (0, 0.0));
-        assert_eq!(Expectation::of(512, &Load { packets: 500.0, ..LOAD }, &TIMING).zeros, 0);
+        assert_eq!(Expectation::of(512, &Load { packets: 500.0, ..LOAD }, &TIMING, MERGED).zeros, 0);
     }
 
     /// Of the completed mean of 10,000 losses, so many in a row, 2.44 of which are boundaries of slices with 4,137 packets.
@@ -212,7 +232,7 @@ mod tests {
     #[test]
     fn bursts_make_errors_larger() {
         for burst in [1.0, 4.0, 1000.0] {
-            let found = Expectation::of(512, &LOAD, &Timing { burst, delay: 1e9, ..TIMING });
+            let found = Expectation::of(512, &LOAD, &Timing { burst, delay: 1e9, ..TIMING }, MERGED);
             close(found.mean * 1e9, squared_error(burst).sqrt(), 1e-3);
         }
     }
@@ -221,25 +241,42 @@ mod tests {
     fn sums_that_go_round_promise_nothing() {
         // The longest slice of 512 records has two million packets in 0.2 s, that of 32,768 has 52,000 in 5 ms.
         let load = Load { packets: 1e8, ..LOAD };
-        let mean = |records| Expectation::of(records, &load, &Timing { interval: 1e10, ..TIMING }).mean;
+        let mean =
+            |records| Expectation::of(records, &load, &Timing { interval: 1e10, ..TIMING }, MERGED).mean;
         assert!(mean(512).is_infinite() && mean(32_768).is_finite());
-        let found = Expectation::of(512, &load, &Timing { interval: 1e10, ..TIMING });
-        assert!(found.wraps && !Expectation::of(32_768, &load, &Timing { interval: 1e10, ..TIMING }).wraps);
+        let found = Expectation::of(512, &load, &Timing { interval: 1e10, ..TIMING }, MERGED);
+        assert!(
+            found.wraps
+                && !Expectation::of(32_768, &load, &Timing { interval: 1e10, ..TIMING }, MERGED).wraps
+        );
+    }
+
+    #[test]
+    fn appended_records_have_a_length_that_is_built() {
+        let found = |packets| Expectation::of(512, &Load { packets, ..LOAD }, &TIMING, APPENDED);
+        assert_eq!(
+            [found(100.0), found(1e6), found(3e7)].map(|it| (it.zeros, it.is_full)),
+            [(1, false), (12, false), (16, false)]
+        );
+        // 2^16 times 512, less what chance adds.
+        let (full, targets) = (found(3.3e7), Targets::default());
+        assert_eq!((full.zeros, full.is_full), (16, true));
+        assert!(full.excess(&targets).is_infinite() && found(3e7).excess(&targets) < 1.0);
     }
 
     #[test]
     fn what_is_lost_altogether_is_never_good_enough() {
         let targets = Targets { mean: Some(1e9), ..Targets::default() };
         for load in [Load { loss: 1.0, ..LOAD }, Load { packets: 3.0, ..LOAD }] {
-            assert!(Sizing::of(1024, &[LOAD, load], &TIMING, &targets).excess > 1.0);
+            assert!(Sizing::of(1024, &[LOAD, load], &TIMING, &targets, &MERGED).excess > 1.0);
         }
-        assert!(Sizing::of(1024, &[LOAD], &TIMING, &targets).excess <= 1.0);
+        assert!(Sizing::of(1024, &[LOAD], &TIMING, &targets, &MERGED).excess <= 1.0);
         let tail = Targets { deviation: Some(1.0), ..Targets::default() };
         let load = Load { kurtosis: f64::INFINITY, ..LOAD };
-        assert!(Sizing::of(1024, &[load], &TIMING, &tail).excess.is_infinite());
+        assert!(Sizing::of(1024, &[load], &TIMING, &tail, &MERGED).excess.is_infinite());
         // p99 takes 368 boundaries.
         let rank = Targets { quantiles: vec![(0.99, 0.1)], ..Targets::default() };
-        assert!(Sizing::of(1024, &[LOAD], &TIMING, &rank).excess > 1.0);
-        assert!(Sizing::of(2048, &[LOAD], &TIMING, &rank).excess <= 1.0);
+        assert!(Sizing::of(1024, &[LOAD], &TIMING, &rank, &MERGED).excess > 1.0);
+        assert!(Sizing::of(2048, &[LOAD], &TIMING, &rank, &MERGED).excess <= 1.0);
     }
 }
