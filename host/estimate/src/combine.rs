@@ -31,7 +31,7 @@
 
 use crate::interval::{Method, root_of_difference};
 use crate::sizing::{LEAST_ROWS, LEAST_SAMPLES};
-use crate::slices::of_several;
+use crate::slices::Apart;
 use crate::{Balance, Confidence, Estimate, Loss, Mean, Range, Reason, Rounding, Skew, Uncertainty};
 
 /// A value over several intervals.
@@ -276,7 +276,11 @@ type MeanOfStratum = (Mean, bool);
 
 /// The strata of which slices tell the mean as one.
 fn with_slices_as_one(strata: Vec<Stratum<(Mean, Estimate)>>) -> Vec<Stratum<MeanOfStratum>> {
-    let is_sampled = |mean: &Mean| matches!(mean.uncertainty, Uncertainty::Sampled { .. });
+    // What bounds tell more of than slices do is not to spoil the others.
+    let is_sampled = |mean: &Mean| match mean.uncertainty {
+        Uncertainty::Sampled { standard_error, .. } => standard_error <= farthest(mean),
+        Uncertainty::Exact | Uncertainty::Unknown(_) => false,
+    };
     let (mut sliced, mut parts, mut all) = (vec![], vec![], vec![]);
     for (weight, (mean, estimate)) in strata {
         match estimate.apart.filter(|_| is_sampled(&mean)) {
@@ -289,12 +293,7 @@ fn with_slices_as_one(strata: Vec<Stratum<(Mean, Estimate)>>) -> Vec<Stratum<Mea
     }
     if let [_, _, ..] = sliced[..] {
         let total: f64 = sliced.iter().map(|(weight, _)| weight).sum();
-        let rows: Option<Vec<Stratum<MeanOfStratum>>> = sliced
-            .iter()
-            .zip(&parts)
-            .map(|((weight, _), apart)| Some((weight / total, (apart.rows?, false))))
-            .collect();
-        let mean = of_several(&parts, rows.map(|rows| overall_mean(&rows)));
+        let mean = Apart::mean(&parts);
         let bounds = Range {
             lower: weighted(&sliced, |(mean, _)| mean.bounds.lower) / total,
             upper: weighted(&sliced, |(mean, _)| mean.bounds.upper) / total,
@@ -305,13 +304,18 @@ fn with_slices_as_one(strata: Vec<Stratum<(Mean, Estimate)>>) -> Vec<Stratum<Mea
     all
 }
 
+/// By how much a mean is off at most.
+fn farthest(mean: &Mean) -> f64 {
+    let (value, Range { lower, upper }) = (mean.within_bounds(), mean.bounds);
+    (value - lower).max(upper - value)
+}
+
 fn overall_mean(strata: &[Stratum<MeanOfStratum>]) -> Mean {
     let (mut variance, mut satterthwaite, mut degrees) = (0.0, 0.0, 0.0);
     let (mut aside, mut fewest) = (0.0, f64::INFINITY);
     let (mut uncertainty, mut thirds) = (Uncertainty::Exact, Skew::default());
     for (weight, (mean, leans)) in strata {
-        let (value, Range { lower, upper }) = (mean.within_bounds(), mean.bounds);
-        let most = (value - lower).max(upper - value);
+        let most = farthest(mean);
         if let Uncertainty::Sampled { standard_error, skew, .. } = mean.uncertainty {
             let cube = (weight * standard_error.min(most)).powi(3);
             thirds.mean += cube * skew.mean;

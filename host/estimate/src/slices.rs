@@ -155,8 +155,8 @@ fn no_mean(sums: &Sums, failed: Option<Reason>) -> Option<Reason> {
     }
 }
 
-/// The estimate of rows and of slices together: each mean is weighted by what it says of its own error. Where one of both has none, the
-/// other's; where they contradict each other, or rows show packets that came in, which no slice tells from others, that of the rows, which do not ask for
+/// The estimate of rows and of slices together: the completion of slices, weighted with the larger one of two samples, rows and boundary packets. Where one of both has
+/// no mean, the other's; where they contradict each other, or rows show packets that came in, which no slice tells from others, that of the rows, which do not ask for
 /// order.
 pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
     let gained = rows.balance.surplus_least;
@@ -173,23 +173,13 @@ pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
         (Ok(of_rows), Ok(of_slices)) => Ok(of_rows.common(of_slices).unwrap_or(of_rows)),
         (one, other) => one.or(other),
     };
-    let (mut method, mut apart) = (rows.method, None);
-    let mean = match (rows.mean, slices.mean) {
-        (Ok(of_rows), Ok(of_slices)) => {
-            let (mean, chosen) = weighted(of_rows, of_slices);
-            (method, apart) = match chosen {
-                _ if rows.method == Method::Sums => (Method::Sums, None),
-                Chosen::Both => (Method::Both, slices.apart.map(|apart| apart.beside(&rows))),
-                Chosen::Rows => (rows.method, None),
-                Chosen::Slices => (slices.method, slices.apart),
-            };
-            Ok(mean)
+    let (mean, method, apart) = match (rows.mean, slices.mean) {
+        (Ok(of_rows), Ok(of_slices)) if rows.method != Method::Sums => {
+            let (mean, method, apart) = of_both(&rows, of_rows, slices, of_slices);
+            (Ok(mean), method, apart)
         }
-        (Err(_), Ok(mean)) => {
-            (method, apart) = (slices.method, slices.apart);
-            Ok(mean)
-        }
-        (one, _) => one,
+        (Err(_), Ok(mean)) => (Ok(mean), slices.method, slices.apart),
+        (mean, _) => (mean, rows.method, None),
     };
     let mean = mean.map(|mean| match (mean.uncertainty, bracket) {
         (Uncertainty::Exact, _) | (_, Err(_)) => mean,
@@ -209,26 +199,28 @@ pub fn together(rows: Estimate, slices: &Estimate) -> Estimate {
     }
 }
 
-/// Whose mean it is.
-enum Chosen {
-    Rows,
-    Slices,
-    Both,
-}
-
-fn weighted(rows: Mean, slices: Mean) -> (Mean, Chosen) {
-    match (Guess::of(&rows), Guess::of(&slices)) {
-        (Some(known), _) if known.variance == 0.0 => (rows, Chosen::Rows),
-        (_, Some(known)) if known.variance == 0.0 => (slices, Chosen::Slices),
-        (None, _) => (slices, Chosen::Slices),
-        (_, None) => (rows, Chosen::Rows),
-        (Some(of_rows), Some(of_slices)) if of_rows.contradicts(&of_slices) => (rows, Chosen::Rows),
-        (Some(of_rows), Some(of_slices)) => (of_rows.with(of_slices).into(), Chosen::Both),
+/// The mean of both, where it comes from, and what it is made of.
+fn of_both(
+    rows: &Estimate,
+    of_rows: Mean,
+    slices: &Estimate,
+    of_slices: Mean,
+) -> (Mean, Method, Option<Apart>) {
+    let by_rows = (of_rows, rows.method, None);
+    let by_slices = (of_slices, slices.method, slices.apart);
+    match (Guess::of(&of_rows), Guess::of(&of_slices)) {
+        (Some(known), _) if known.variance == 0.0 => by_rows,
+        (_, Some(known)) if known.variance == 0.0 => by_slices,
+        (None, _) => by_slices,
+        (_, None) => by_rows,
+        (Some(by), Some(other)) if by.contradicts(&other) => by_rows,
+        (Some(by), Some(other)) => match slices.apart {
+            Some(apart) => match apart.with_rows(rows) {
+                Some(apart) => (Apart::mean(&[apart]), Method::Both, Some(apart)),
+                None => by_slices,
+            },
+            // The boundaries of a full table are no sample, so that nothing of it is in the rows.
+            None => (by.with(other).into(), Method::Both, None),
+        },
     }
-}
-
-/// The mean of several intervals, at least one, by their slices and the rows beside them; `rows` is that of all by rows, if each has one.
-pub(crate) fn of_several(intervals: &[Apart], rows: Option<Mean>) -> Mean {
-    let slices = Apart::mean(intervals);
-    rows.map_or(slices, |rows| weighted(rows, slices).0)
 }

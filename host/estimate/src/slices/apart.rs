@@ -1,4 +1,4 @@
-//! A mean by slices, in the parts that it is made of, and those of several intervals together.
+//! A mean by slices, with rows beside them or without, in the parts that it is made of, and those of several intervals together.
 //!
 //! Errors of several intervals add up by their nature:
 //!
@@ -8,9 +8,11 @@
 //! | that of the first slice and the last | may lean to the same side in all of them, as where each interval ends with a burst of losses: errors add up |
 //! | lateness of losses | may have the same sign in all of them: the boundaries of all are asked as those of one |
 //! | boundary packets | a random sample of each interval, a stratum |
-//! | rows beside slices | the same |
+//! | rows beside slices, if they hold more packets | the same, in place of the boundary packets |
 //!
-//! The first three are put together, and weighted with the rows, as those of a single interval are. Intervals are weighted by the packets that they received.
+//! Completion and lateness know nothing of which packets are sampled, and a sample nothing of when lost packets were sent: they are weighted by their variances. Rows and boundary
+//! packets do share packets, as both are picked by the zeros that places begin with; so they are not weighted, and the larger sample is taken. Which is larger knows
+//! nothing of delays either. Intervals are weighted by the packets that they received.
 
 use super::complete::Completion;
 use super::guess::Guess;
@@ -26,10 +28,10 @@ pub struct Apart {
     /// That of the variance of the completion which is of the first and the last slice.
     edges: f64,
     lateness: Lateness,
-    /// The mean of the boundary packets; none where they are too few to show how far they spread.
+    /// The packets whose delays are a sample.
+    sampled: f64,
+    /// Their mean; none where they are too few to show how far they spread.
     sample: Option<Guess>,
-    /// The mean of the rows beside the slices.
-    pub(crate) rows: Option<Mean>,
 }
 
 impl Apart {
@@ -44,15 +46,19 @@ impl Apart {
         };
         let has_spread = sample.count >= VALUES_FOR_SHAPE && own.variance > 0.0;
         let Completion { mean, edges, lateness, .. } = *completion;
-        Apart { received, completed: mean, edges, lateness, sample: has_spread.then_some(own), rows: None }
+        let sample_mean = has_spread.then_some(own);
+        Apart { received, completed: mean, edges, lateness, sampled: sample.count, sample: sample_mean }
     }
 
-    /// The same beside the rows of an estimate.
-    pub(super) fn beside(self, rows: &Estimate) -> Self {
-        Apart { rows: rows.mean.ok().filter(|_| rows.method == Method::Rows), ..self }
+    /// The same with rows as the sample; none if they hold no more packets.
+    pub(super) fn with_rows(self, rows: &Estimate) -> Option<Self> {
+        let sampled = rows.effective_samples as f64;
+        let mean = rows.mean.ok().filter(|_| rows.method == Method::Rows && sampled >= self.sampled)?;
+        let sample = Guess::of(&mean).filter(|guess| guess.variance > 0.0)?;
+        Some(Apart { sampled, sample: Some(sample), ..self })
     }
 
-    /// The mean by slices of these intervals, at least one, without the rows beside them.
+    /// The mean of these intervals, at least one.
     pub(crate) fn mean(intervals: &[Apart]) -> Mean {
         let packets: f64 = intervals.iter().map(|each| each.received).sum();
         let weighted = |of: &dyn Fn(&Apart) -> Guess| -> Vec<_> {
