@@ -156,18 +156,30 @@ fn arrived(slices: &[Slice]) -> impl Iterator<Item = Boundary> {
     })
 }
 
-/// The first packet of the part at this place, within all of them.
+/// The first packet of the part at this place, within all of them but for other boundaries that were lost: those are known, and not among the packets that
+/// unknown losses are compared with either.
 fn within(parts: &[&Part], at: usize) -> Boundary {
-    let start = i128::from(parts[0].start);
-    let packets = |parts: &[&Part]| parts.iter().map(|part| part.packets).sum::<u64>();
-    let (before, behind) = (packets(&parts[..at]), packets(&parts[at..]));
+    let first = parts[0].start;
+    let is_known = |place: usize| place > 0 && place != at && parts[place].first == First::Lost;
+    let (mut before, mut behind, mut since) = (0.0, 0.0, 0i128);
+    for (place, part) in parts.iter().enumerate() {
+        let known = u64::from(is_known(place));
+        let packets = part.packets.saturating_sub(known) as f64;
+        if place < at {
+            before += packets
+        } else {
+            behind += packets
+        }
+        since += part.sum
+            - i128::from(part.packets) * i128::from(first)
+            - i128::from(known) * i128::from(part.start - first);
+    }
     // The very first one arrived: it is none of those that may have been lost.
-    let others = (before + behind).saturating_sub(u64::from(parts[0].first == First::Arrived));
-    let since: i128 = parts.iter().map(|part| part.sum - i128::from(part.packets) * start).sum();
+    let others = before + behind - f64::from(u8::from(parts[0].first == First::Arrived));
     Boundary {
-        later: (parts[at].start - parts[0].start) as f64 - since as f64 / others.max(1) as f64,
-        more_before: before as f64 - behind as f64,
-        length: length(parts[0].start, parts[parts.len() - 1].end),
+        later: (parts[at].start - first) as f64 - since as f64 / others.max(1.0),
+        more_before: before - behind,
+        length: length(first, parts[parts.len() - 1].end),
         is_lost: false,
     }
 }

@@ -385,6 +385,7 @@ fn intervals_hold_where_trains_lose_packets_at_one_place() {
         ("a policer, long gaps", long(Loss::Policer(5e4, 60.0))),
         ("a queue in octets", hundreds(Loss::Queue(5e4, 100.0))),
         ("a queue in octets, long gaps", long(Loss::Queue(5e4, 100.0))),
+        ("the first four of 100, few packets a slice", trains(60, 100, 4_000_000, Loss::Places(0..4, 1))),
         ("close packets, no trains", trains(60_000, 1, 10_000, Loss::Close(6000))),
     ] {
         for rows in [256, 1024, 8192] {
