@@ -485,6 +485,14 @@ impl Summary {
                 quantity::refuse_losses(answer, reason);
             }
         }
+        // Where intervals are cut among packets that look alike, their bounds are those of other packets, and no clock is judged by them.
+        if self.intervals.len() > 1 {
+            let figures = self.intervals.iter_mut().map(|interval| &mut interval.figures);
+            for figures in figures.filter(|figures| figures.are_alike()) {
+                figures.answers.iter_mut().for_each(|answer| quantity::refuse_times(answer, Reason::Alike));
+                figures.clock_doubt = None;
+            }
+        }
         // Each is counted in two intervals.
         let all = crossing.iter().sum::<u64>() / 2;
         if all > 0 {
