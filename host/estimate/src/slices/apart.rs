@@ -72,12 +72,10 @@ impl Apart {
         let edges = weighted(&|each| Guess { nanoseconds: 0.0, variance: each.edges, ..each.completed });
         parts.extend([(Guess::aligned(&edges), 1.0), (lateness.guess(), packets.recip())]);
         let completed = Guess::sum(&parts);
-        let is_sampled = completed.variance > 0.0 && intervals.iter().all(|each| each.sample.is_some());
-        match is_sampled {
-            true => {
-                completed.with(Guess::sum(&weighted(&|each| each.sample.unwrap_or(each.completed)))).into()
-            }
-            false => completed.into(),
+        let samples = intervals.iter().map(|each| Some((each.sample?, each.received / packets)));
+        match samples.collect::<Option<Vec<_>>>() {
+            Some(samples) if completed.variance > 0.0 => completed.with(Guess::sum(&samples)).into(),
+            _ => completed.into(),
         }
     }
 }

@@ -31,6 +31,17 @@ impl Guess {
         (self.nanoseconds - other.nanoseconds).abs() > CONTRADICTION * error
     }
 
+    /// The sum of so much of each, at least one, if all err to the same side.
+    pub(super) fn aligned(parts: &[(Guess, f64)]) -> Guess {
+        let over = |of: fn(&Guess) -> f64| parts.iter().map(|(part, weight)| of(part) * weight).sum::<f64>();
+        Guess {
+            nanoseconds: over(|part| part.nanoseconds),
+            variance: over(|part| part.variance.sqrt()).powi(2),
+            freedom: parts.iter().fold(f64::INFINITY, |least, (part, _)| part.freedom.min(least)),
+            skew: Skew::default(),
+        }
+    }
+
     /// Both together, weighted by their variances, of which neither is zero.
     pub(super) fn with(self, other: Guess) -> Guess {
         let sum = self.variance + other.variance;
@@ -57,19 +68,6 @@ impl Guess {
             variance,
             freedom: variance * variance / below,
             skew: Skew { mean: third(|skew| skew.mean), coupling: third(|skew| skew.coupling) },
-        }
-    }
-}
-
-impl Guess {
-    /// The sum of so much of each, at least one, if all err to the same side.
-    pub(super) fn aligned(parts: &[(Guess, f64)]) -> Guess {
-        let over = |of: fn(&Guess) -> f64| parts.iter().map(|(part, weight)| of(part) * weight).sum::<f64>();
-        Guess {
-            nanoseconds: over(|part| part.nanoseconds),
-            variance: over(|part| part.variance.sqrt()).powi(2),
-            freedom: parts.iter().fold(f64::INFINITY, |least, (part, _)| part.freedom.min(least)),
-            skew: Skew::default(),
         }
     }
 }

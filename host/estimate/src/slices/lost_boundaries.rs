@@ -97,13 +97,12 @@ impl Lateness {
 
     /// By how many nanoseconds the losses are later than the means of their slices, all together.
     pub(super) fn guess(&self) -> Guess {
-        let one = NONE_KNOWN * self.weighted_lengths / self.losses.max(1.0);
-        let scale = self.lengths / (self.length + one).max(1.0);
+        let one = self.weighted_lengths / self.losses.max(1.0);
+        let scale = self.lengths / (self.length + NONE_KNOWN * one).max(1.0);
         let squared_share = self.all_late_squared / self.all_squared_length.max(1.0);
-        let none_known = self.weighted_lengths / self.losses.max(1.0);
         Guess {
             nanoseconds: scale * self.late,
-            variance: scale.powi(2) * squared_share * (self.squared_length + NONE_KNOWN * none_known.powi(2)),
+            variance: scale.powi(2) * squared_share * (self.squared_length + NONE_KNOWN * one.powi(2)),
             freedom: if self.noise > 0.0 {
                 self.all_late_squared.powi(2) / self.noise
             } else {

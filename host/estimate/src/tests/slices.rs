@@ -509,6 +509,31 @@ fn rows_and_slices_of_several_intervals_are_weighed_once() {
     assert!(covered >= 175 && wider == 0, "{covered} of 200, {wider} wider");
 }
 
+/// An interval of which one packet in 1,500 arrived: its bracket tells more of it than slices do, and weighed by that one packet it spoils nothing.
+#[test]
+fn an_interval_that_lost_nearly_everything_does_not_spoil_the_others() {
+    let random = &mut StdRng::seed_from_u64(89);
+    let path = Path { packets: 1500, gap: 33_000, jitter: 1e5, loss: 0.02, burst: 1, train: 1 };
+    for _ in 0..20 {
+        let mut estimates: Vec<Estimate> = vec![];
+        for _ in 0..20 {
+            let (sent, received) = path.run(random);
+            estimates.push(sliced(256, &sent, &received).estimate);
+        }
+        let width =
+            |estimates: &[Estimate]| combine(estimates).mean.unwrap().half_width(Confidence::P95).unwrap();
+        let alone = width(&estimates);
+        let (sent, received) = path.run(random);
+        let only = sliced(256, &sent, &received[700..701]).estimate;
+        let bracket = only.bracket.unwrap();
+        let share = 1.0 / estimates.iter().map(|each| each.received as f64).sum::<f64>();
+        estimates.push(only);
+        // What the bracket of that packet adds, twice for the confidence.
+        let most = alone + 2.0 * share * (bracket.upper - bracket.lower);
+        assert!(width(&estimates) < most, "{} of {alone}, {most}", width(&estimates));
+    }
+}
+
 /// Boundaries by hand: slices of eight packets a microsecond apart, with a gap in each. The packet before the gap is a boundary that was lost, and the one before that was
 /// lost unseen.
 #[test]
