@@ -281,6 +281,13 @@ fn slices_of_hardware_have_a_prefix_length() {
     let asked = [&SLICES[..], &["--rate", "2M"]].concat();
     run(&[&["size", "--design", "10g"], &asked[..]].concat()).failed(2, &["no slices", "10g-slices"]);
     run(&[&["size", "--out", &path], &asked[..]].concat()).failed(7, &["exists"]);
+    let byte = include_str!("../../../hdl/configurations/1g.toml");
+    let byte = byte
+        .replace("[measurement]", "[measurement]\nsynopsis = \"slices\"")
+        .replace("prefixes = [1, 6]", "prefixes = [1]");
+    let byte = folder.write("byte.toml", byte);
+    run(&[&["size", "--rate", "1M", "--design", &byte], &SLICES[..]].concat())
+        .failed(2, &["byte.toml", "a core of 1 x 8 bits has no slices"]);
     let other = folder.path("other.toml");
     run(&[&["size", "--out", &other], &asked[..]].concat()).failed(2, &["--out", "10g-slices"]);
     run(&[&["size", "--device", "ecp5-25f"], &asked[..]].concat()).failed(2, &["--device", "10g-slices"]);

@@ -291,16 +291,11 @@ fn room(pair: &Pair) -> usize {
 
 /// The evaluation of an LDA and of the slices behind it.
 fn both(pair: &Pair) -> Result<Answer, Unusable> {
-    let [sender, receiver]: [Vec<Cell>; 2] = [pair.sender.cells(), pair.receiver.cells()];
-    let rows = sender.len().saturating_sub(pair.sender.shape.table_cells as usize);
-    let (Some((sent, cut)), Some((received, cut_received))) =
-        (sender.split_at_checked(rows), receiver.split_at_checked(rows))
-    else {
-        return Err(Unusable::Kind(pair.sender.shape.kind));
-    };
+    let [(sent, cut), (received, cut_received)] =
+        [pair.sender, pair.receiver].map(|end| end.rows_and_slices());
     let has_digests = pair.sender.shape.has_digests;
-    let of_rows = of_rows(pair, observation(pair, sent, received), has_digests, sums(pair), 0)?;
-    let of_slices = sliced(pair, cut, cut_received)?;
+    let of_rows = of_rows(pair, observation(pair, &sent, &received), has_digests, sums(pair), 0)?;
+    let of_slices = sliced(pair, &cut, &cut_received)?;
     let estimate = together(of_rows.estimate, &of_slices.estimate);
     // Single packets of rows and boundary packets are random samples, both.
     let further = [of_rows.further, of_slices.further].into_iter().max_by_key(|each| delays_in(each));

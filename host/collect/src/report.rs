@@ -54,15 +54,18 @@ impl Report {
         self.blocks.chunks_exact(usize::from(self.shape.cell_bits).max(1)).flat_map(C::unpack).collect()
     }
 
+    /// The cells of rows, and those of the table of slices behind them.
+    pub(crate) fn rows_and_slices(&self) -> (Vec<Cell>, Vec<Cell>) {
+        let mut rows = self.cells::<Cell>();
+        let slices = rows.split_off(rows.len().saturating_sub(self.shape.table_cells as usize));
+        (rows, slices)
+    }
+
     /// What its rows show of the packets' times, by their sums. Rows of so many packets that their sum may have wrapped show nothing.
     pub(crate) fn times(&self) -> Times {
         match self.shape.kind {
             Kind::LDA => self.times_in(&self.cells::<Cell>()),
-            Kind::BOTH => {
-                let cells = self.cells::<Cell>();
-                let rows = cells.len().saturating_sub(self.shape.table_cells as usize);
-                self.times_in(&cells[..rows])
-            }
+            Kind::BOTH => self.times_in(&self.rows_and_slices().0),
             Kind::FINECOMB => self.times_in(&self.cells::<finecomb::RowCell>()),
             Kind::IDENTITY_TABLE => self.times_in(&self.cells::<IdentityCell>()),
             Kind::RDA => self.times_in(&self.cells::<RdaCell>()),

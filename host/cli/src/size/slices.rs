@@ -5,7 +5,7 @@ use crate::arguments::{Budget, Size};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{duration, per_cent, table};
-use deltaline_design::{CellKind, Design, Measurement};
+use deltaline_design::{CellKind, CoreKind, Design, Measurement};
 use deltaline_estimate::sizing::slices::{APPENDED, Expectation, LEAST_BOUNDARIES, MERGED, Sizing, Timing};
 use deltaline_estimate::sizing::{Load, Targets};
 use deltaline_estimate::{Confidence, singles_needed};
@@ -58,12 +58,9 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
         Some(name) => Some(hardware(arguments, name)?),
         None => None,
     };
-    check(arguments, hardware.as_ref().map(|(design, _)| design))?;
+    check(arguments, hardware.as_ref())?;
     let zeros = if hardware.is_some() { APPENDED } else { MERGED };
-    let is_built = |rows: &usize| {
-        let mut cores = hardware.iter().map(|(_, core)| core);
-        cores.all(|core| core.is_built(*rows, 1, 1, CellKind::Slices))
-    };
+    let is_built = |rows: &usize| hardware.iter().all(|(_, core)| is_built(*core, *rows));
     let packets = arguments.rate * arguments.interval as f64 / 1e9;
     let Size { variation, kurtosis, .. } = *arguments;
     let load = |loss| Load { packets, loss, variation, kurtosis };
@@ -133,9 +130,9 @@ pub(super) fn sized(arguments: &Size, targets: &Targets) -> Result<Output, Failu
 }
 
 /// Refuses what has no meaning without hardware, and designs that have no slices.
-fn check(arguments: &Size, design: Option<&Design>) -> Result<(), Failure> {
+fn check(arguments: &Size, hardware: Option<&(Design, CoreKind)>) -> Result<(), Failure> {
     let usage = |message: String| Err(Failure::new(Exit::Usage, message));
-    let Some(design) = design else {
+    let Some((design, core)) = hardware else {
         let options = [("--device", arguments.budget.device.is_some()), ("--out", arguments.out.is_some())];
         return match options.into_iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => usage(format!(
@@ -144,13 +141,25 @@ fn check(arguments: &Size, design: Option<&Design>) -> Result<(), Failure> {
             None => Ok(()),
         };
     };
-    if design.configuration().kind() == Kind::SLICES {
-        return Ok(());
+    let name = arguments.design.as_deref().unwrap_or_default();
+    if design.configuration().kind() != Kind::SLICES {
+        return usage(format!(
+            "--design {name}: it has no slices; name 10g-slices, or a design with `synopsis = \"slices\"`"
+        ));
     }
-    let name = design.name();
-    usage(format!(
-        "--design {name}: it has no slices; name 10g-slices, or a design with `synopsis = \"slices\"`"
-    ))
+    if !(MIN_ROWS..=MAX_ROWS).any(|rows| is_built(*core, rows)) {
+        return usage(format!(
+            "--design {name}: a core of {} x {} bits has no slices; name a design with one lane of 64, 256 or 512 bits",
+            design.stream().lanes,
+            design.stream().width
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a core comes with a table of so many rows for slices.
+fn is_built(core: CoreKind, rows: usize) -> bool {
+    core.is_built(rows, 1, 1, CellKind::Slices)
 }
 
 /// Why no error of the mean is promised.
