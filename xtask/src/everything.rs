@@ -1,12 +1,14 @@
 //! `cargo xtask test`: every check there is.
 //!
-//! Cargo's own checks come first, one after the other, for each keeps all processors busy. What other tools are asked is
-//! independent of each other and mostly of one thread: as many at a time as there are processors, each a process of this
-//! program whose output is shown whole when it ends.
+//! Cargo's checks without tests come first, one after the other. What other tools are asked is independent of each other and
+//! mostly of one thread: as many at a time as there are processors, each a process of this program whose output is shown
+//! whole when it ends. Cargo's tests run beside them, for they leave processors idle where crates wait for each other to be
+//! compiled and where tests wait for a network.
 //!
 //! # Test plan
 //!
 //! A task that fails is named, and the others are run all the same; what a task says comes in its order, of both streams.
+//! Of what runs beside tasks, the same: what fails is told, with the tasks that do.
 
 use crate::{Failure, cargo, registers, supply, tools};
 use std::env;
@@ -19,16 +21,17 @@ use std::thread;
 use std::time::Instant;
 
 /// The tasks that ask other tools, longest first.
-const TASKS: [&str; 7] = [
+const TASKS: [&str; 6] = [
     "formal",
     "report --check",
-    "package",
     "acceptance",
     "cocotb",
     // Others than those of seed 1, which the full run of a hundred takes.
     "mutate --netlist 6 --seed 4",
     "store --rows 200000",
 ];
+/// The task that builds the operator's program as it is shipped, in place of the one that tests run.
+const AFTER_TESTS: [&str; 1] = ["package"];
 
 /// Runs every check.
 pub(crate) fn run() -> Result<(), Failure> {
@@ -39,8 +42,26 @@ pub(crate) fn run() -> Result<(), Failure> {
     registers::generate(true)?;
     cargo::lint()?;
     cargo::document()?;
-    cargo::test()?;
-    side_by_side(&env::current_exe()?, &TASKS)
+    let program = env::current_exe()?;
+    let told = |result: Result<(), Failure>| result.map_err(|failure| failure.to_string());
+    both(
+        || told(cargo::test().and_then(|()| side_by_side(&program, &AFTER_TESTS))),
+        || told(side_by_side(&program, &TASKS)),
+    )
+}
+
+/// Runs the one beside the other; fails with what each says that fails.
+fn both(
+    one: impl FnOnce() -> Result<(), String> + Send,
+    other: impl FnOnce() -> Result<(), String>,
+) -> Result<(), Failure> {
+    let (one, other) = thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|_| Err("panicked".into())), other)
+    });
+    let failures: Vec<String> = [one, other].into_iter().filter_map(Result::err).collect();
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("; ").into()) }
 }
 
 /// Runs the program once for each task, as many at a time as there are processors; fails with the names of those that do.
@@ -88,6 +109,22 @@ mod tests {
         assert!(Path::new(&file("first")).exists() && Path::new(&last).exists());
         side_by_side(Path::new("touch"), &[&last]).unwrap();
         assert!(side_by_side(Path::new("/none"), &["task"]).unwrap_err().to_string().ends_with("task"));
+    }
+
+    #[test]
+    fn what_fails_beside_another_is_told_with_it() {
+        let failed = |name: &str| Err(name.to_string());
+        assert_eq!(both(|| failed("tests"), || failed("tasks")).unwrap_err().to_string(), "tests; tasks");
+        assert_eq!(both(|| failed("tests"), || Ok(())).unwrap_err().to_string(), "tests");
+        assert_eq!(both(|| Ok(()), || failed("tasks")).unwrap_err().to_string(), "tasks");
+        both(|| Ok(()), || Ok(())).unwrap();
+        // Each waits for the other: one after the other would hang.
+        let meeting = std::sync::Barrier::new(2);
+        let wait = || {
+            meeting.wait();
+            Ok(())
+        };
+        both(wait, wait).unwrap();
     }
 
     #[test]
