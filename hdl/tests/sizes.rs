@@ -82,6 +82,8 @@ fn check(core: CoreKind) {
             // A cell of the byte core has two words in each of its memories' planes; an identity table has memories for
             // each table.
             let words = match (core, cells) {
+                // Slices have one table.
+                (CoreKind::Byte, CellKind::Slices) => 2 * rows,
                 (CoreKind::Byte, _) => 2 * rows * banks * classes,
                 (
                     _,

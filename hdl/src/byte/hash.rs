@@ -30,9 +30,10 @@
 //! | packet | in | 1 | a packet counts, whose last byte came three cycles ago at the latest; at least six cycles apart |
 //! | sampled | out | 1 | five cycles behind packet: it belongs to a bank |
 //! | address | out | A | likewise: its cell: bank in the bits from R on, row below |
+//! | place | out | Z x 32 | with slices: its place, from then on until as many cycles behind the next packet |
 //!
-//! Latency five cycles behind the packet; one byte a cycle. Parameters: R = log2(rows), A = R + bits of a bank number. The
-//! ROMs take eight iCE40 block RAMs; the rounds some 110 LUT4 and 35 flip-flops, where four stages would take twice as
+//! Latency five cycles behind the packet; one byte a cycle. Parameters: R = log2(rows), A = R + bits of a bank number, Z, 1 with
+//! slices, else 0. The ROMs take eight iCE40 block RAMs; the rounds some 110 LUT4 and 35 flip-flops, where four stages would take twice as
 //! many LUT4 and 128 flip-flops.
 //!
 //! # The matrix at run time
@@ -61,7 +62,7 @@ use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Hash<const R: usize, const A: usize> {
+pub struct Hash<const R: usize, const A: usize, const Z: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub key_octet: Signal<In, Bits<8>>,
@@ -69,6 +70,7 @@ pub struct Hash<const R: usize, const A: usize> {
     pub packet: Signal<In, Bit>,
     pub sampled: Signal<Out, Bit>,
     pub address: Signal<Out, Bits<A>>,
+    pub place: [Signal<Out, Bits<32>>; Z],
 
     /// Two bits of the key's byte, from the most significant on.
     pair: [Signal<Local, Bits<8>>; 4],
@@ -87,9 +89,12 @@ pub struct Hash<const R: usize, const A: usize> {
     y: Signal<Local, Bits<16>>,
     mixer: Signal<Local, Bits<16>>,
     sampler: Sampler<R, A>,
+    /// The last round is over; what came out of it.
+    placed: [Flop<Bit>; Z],
+    place_then: [Flop<Bits<32>>; Z],
 }
 
-impl<const R: usize, const A: usize> Hash<R, A> {
+impl<const R: usize, const A: usize, const Z: usize> Hash<R, A, Z> {
     /// The hash of a configuration with 2^R rows.
     pub fn new(configuration: &Configuration) -> Self {
         let contents = contents(configuration);
@@ -101,7 +106,7 @@ impl<const R: usize, const A: usize> Hash<R, A> {
             sampler: Sampler::new(configuration),
         }
             clk rst key_octet key_position packet sampled address pair rom_address starts starting picked sum round
-            placing x y mixer
+            placing x y mixer; each place placed place_then
         }
     }
 }
@@ -125,7 +130,7 @@ fn contents(configuration: &Configuration) -> [[u64; 256]; 4] {
     contents
 }
 
-impl<const R: usize, const A: usize> Logic for Hash<R, A> {
+impl<const R: usize, const A: usize, const Z: usize> Logic for Hash<R, A, Z> {
     #[clocked(picked, sum)]
     fn update(&mut self) {
         for i in 0..2 {
@@ -199,5 +204,18 @@ impl<const R: usize, const A: usize> Logic for Hash<R, A> {
         self.sampler.prefix.next = self.round.x_after.val().get_bits::<PREFIX_BITS>(0);
         self.sampled.next = self.sampler.sampled.val();
         self.address.next = self.sampler.address.val();
+        for i in 0..Z {
+            self.placed[i].clock.next = self.clk.val();
+            self.placed[i].rst.next = self.rst.val();
+            self.placed[i].d.next = self.placing[2].q.val();
+            self.place_then[i].clock.next = self.clk.val();
+            self.place_then[i].rst.next = self.rst.val();
+            self.place_then[i].d.next = self.place_then[i].q.val();
+            if self.placed[i].q.val() {
+                self.place_then[i].d.next = bit_cast::<32, 16>(self.round.y_after.val())
+                    | (bit_cast::<32, 16>(self.round.x_after.val()) << 16);
+            }
+            self.place[i].next = self.place_then[i].q.val();
+        }
     }
 }

@@ -31,6 +31,15 @@
 //! A packet's cell is known six cycles behind it, when the first operation of its group that needs it, the sixth, starts
 //! a cycle later at the earliest.
 //!
+//! # Slices
+//!
+//! With Z = 1 the planes hold records of `deltaline_model::sketch::slices`, each two cells, and a packet's cell is the second of
+//! the record that runs in its copy: as drains leave cells clear, what is added there is the slice's count and sum. A packet that is
+//! sampled starts the next record, unless all are used. Its place and time go to the first cell without an operation of
+//! their own: its time's words pass anyway, on their way to the last time in the totals, and are written to the planes
+//! of sums as well; with the lowest goes the place, to the planes of counts. So a packet has as many operations as one
+//! of an LDA. Packets in front of the first record have no cell. A drain's end leaves its copy without records.
+//!
 //! After reset both copies are cleared, one word of each plane a cycle.
 //!
 //! # Ports
@@ -41,7 +50,8 @@
 //! | epoch | in | 1 | the copy that counts now |
 //! | packet, unmeasured, bad, refused, ignored, unlocked | in | 1 | one of them to count, or a condition to note, in that copy |
 //! | octets | in | 17 | with packet, and ten cycles more: IP octets |
-//! | sampled, address | in | 1 + A | five cycles behind packet: its cell, if it has one |
+//! | sampled, address | in | 1 + A | five cycles behind packet: its cell, if it has one; with slices, whether it starts one, and not looked at |
+//! | place | in | Z x 32 | of the packet, from then on until as many behind the next |
 //! | stamp, take_stamp | in | 64 + 1 | the packet's timestamp, taken before the packet, at least 32 cycles behind the one before |
 //! | by_clock | in | 1 | a clock ends the interval: noted in both copies |
 //! | end_drain | in | 1 | the idle copy's words are clear: clear its flags |
@@ -54,21 +64,21 @@
 //! | flags | out | 4 | the idle copy's flags |
 //! | running | out | 1 | all words are clear |
 //!
-//! Parameters: A, the width of a cell's address; C = A + 1.
+//! Parameters: A, the width of a cell's address; C = A + 1; Z, 1 with slices, else 0.
 //!
 //! # Test plan
 //!
 //! `sim/cosim`: through the whole core: packets every 34 cycles, unmeasured frames and refused ends every cycle, drains
 //! under way; carries and saturation of every counter, preloaded.
 
-use crate::leaves::{Flop, Ram};
+use crate::leaves::{Delay, Flop, Ram};
 use crate::module::module;
 use deltaline_hdl_macros::clocked;
 use rust_hdl_core::prelude::*;
 
 /// See the [module](self).
 #[derive(LogicBlock)]
-pub struct Ledger<const A: usize, const C: usize> {
+pub struct Ledger<const A: usize, const C: usize, const Z: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub epoch: Signal<In, Bit>,
@@ -81,6 +91,7 @@ pub struct Ledger<const A: usize, const C: usize> {
     pub octets: Signal<In, Bits<17>>,
     pub sampled: Signal<In, Bit>,
     pub address: Signal<In, Bits<A>>,
+    pub place: [Signal<In, Bits<32>>; Z],
     pub stamp: Signal<In, Bits<64>>,
     pub take_stamp: Signal<In, Bit>,
     pub by_clock: Signal<In, Bit>,
@@ -116,6 +127,21 @@ pub struct Ledger<const A: usize, const C: usize> {
     target: Flop<Bits<A>>,
     packet_copy: Flop<Bit>,
     time_words: Flop<Bits<64>>,
+
+    // Slices.
+    /// Records in the first copy and in the second, and as many as there may be.
+    used_first: [Flop<Bits<A>>; Z],
+    used_second: [Flop<Bits<A>>; Z],
+    all: [Constant<Bits<A>>; Z],
+    used_now: [Signal<Local, Bits<A>>; Z],
+    used_then: [Signal<Local, Bits<A>>; Z],
+    starts_now: [Signal<Local, Bit>; Z],
+    number: [Signal<Local, Bits<A>>; Z],
+    /// The packet starts the record that its cell is of.
+    starts: [Flop<Bit>; Z],
+    /// The operation's result, a word of its time, goes to the record's first cell besides; and four cycles later.
+    opens_now: [Signal<Local, Bits<1>>; Z],
+    opens: [Delay<1, 4>; Z],
 
     // Index 4 x copy + kind: 0 unmeasured, 1 bad, 2 refused, 3 ignored.
     counts: [Signal<Local, Bit>; 8],
@@ -196,11 +222,12 @@ pub struct Ledger<const A: usize, const C: usize> {
     write_data: Signal<Local, Bits<16>>,
 }
 
-impl<const A: usize, const C: usize> Default for Ledger<A, C> {
+impl<const A: usize, const C: usize, const Z: usize> Default for Ledger<A, C, Z> {
     fn default() -> Self {
         module! { Ledger {
             // The totals are 128 words.
             last_word: Constant::new(((1u64 << C.max(7)) - 1).into()),
+            all: std::array::from_fn(|_| Constant::new((1u64 << (A - 1)).into())),
         }
             clk rst epoch packet unmeasured bad refused ignored unlocked octets sampled address stamp take_stamp
             by_clock end_drain ask ask_plane ask_address ask_word ask_clear answers answer flags running
@@ -209,12 +236,13 @@ impl<const A: usize, const C: usize> Default for Ledger<A, C> {
             overrun clock_lost timed here conditions is_packet step counts_now is_drain group_ends empties is_cell plane word copy
             drains writes addend_is turns_time adds one chains carries tells looks looks_full saturates clears
             read_cell read_total write_cell write_total memory_word addend left right left_longer right_longer
-            sum_total carry full result result_full overflows write_data
+            sum_total carry full result result_full overflows write_data; each place used_first used_second used_now
+            used_then starts_now number starts opens_now opens
         }
     }
 }
 
-impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
+impl<const A: usize, const C: usize, const Z: usize> Logic for Ledger<A, C, Z> {
     #[clocked(
         cleared,
         clearing,
@@ -412,6 +440,57 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         if self.landing[4].q.val() {
             self.is_sampled.d.next = self.sampled.val();
             self.target.d.next = self.address.val();
+        }
+
+        // With slices, the second cell of a record; copies start without one.
+        for i in 0..Z {
+            self.used_first[i].clock.next = self.clk.val();
+            self.used_first[i].rst.next = self.rst.val();
+            self.used_first[i].d.next = self.used_first[i].q.val();
+            self.used_second[i].clock.next = self.clk.val();
+            self.used_second[i].rst.next = self.rst.val();
+            self.used_second[i].d.next = self.used_second[i].q.val();
+            self.starts[i].clock.next = self.clk.val();
+            self.starts[i].rst.next = self.rst.val();
+            self.starts[i].d.next = self.starts[i].q.val();
+            self.used_now[i].next = self.used_first[i].q.val();
+            if self.packet_copy.q.val() {
+                self.used_now[i].next = self.used_second[i].q.val();
+            }
+            self.starts_now[i].next = self.sampled.val() & (self.used_now[i].val() != self.all[i].val());
+            self.used_then[i].next = self.used_now[i].val();
+            self.number[i].next = self.used_now[i].val() - 1;
+            if self.starts_now[i].val() {
+                self.used_then[i].next = self.used_now[i].val() + 1;
+                self.number[i].next = self.used_now[i].val();
+            }
+            if self.landing[4].q.val() {
+                self.is_sampled.d.next = self.used_then[i].val().any();
+                self.target.d.next = (self.number[i].val() << 1) | 1;
+                self.starts[i].d.next = self.starts_now[i].val();
+                if self.packet_copy.q.val() {
+                    self.used_second[i].d.next = self.used_then[i].val();
+                } else {
+                    self.used_first[i].d.next = self.used_then[i].val();
+                }
+            }
+            if self.end_drain.val() & !self.here[0].val() {
+                self.used_first[i].d.next = 0.into();
+            }
+            if self.end_drain.val() & !self.here[1].val() {
+                self.used_second[i].d.next = 0.into();
+            }
+            self.opens_now[i].next = 0.into();
+            if self.is_packet.q.val()
+                & !self.is_drain.q.val()
+                & self.starts[i].q.val()
+                & ((self.step.q.val() == 6) | (self.step.q.val() == 9) | (self.step.q.val() == 12))
+            {
+                self.opens_now[i].next = 1.into();
+            }
+            self.opens[i].clk.next = self.clk.val();
+            self.opens[i].rst.next = self.rst.val();
+            self.opens[i].d.next = self.opens_now[i].val();
         }
 
         // The small counters. The one whose turn it is hands over what it holds.
@@ -812,6 +891,28 @@ impl<const A: usize, const C: usize> Logic for Ledger<A, C> {
         self.totals.write_data.next = self.write_data.val();
         self.totals.write_enable.next =
             !self.cleared.q.val() | (self.writes[3].q.val() & (self.plane[3].q.val() == 5));
+
+        // The first cell of a record that starts: an operation on the totals leaves the planes' ports alone.
+        for i in 0..Z {
+            if self.opens[i].q.val().any() {
+                self.sum_low.write_address.next = self.write_cell.val() ^ 2;
+                self.sum_middle.write_address.next = self.write_cell.val() ^ 2;
+                self.sum_high.write_address.next = self.write_cell.val() ^ 2;
+                self.count_low.write_address.next = self.write_cell.val() ^ 2;
+                self.count_high.write_address.next = self.write_cell.val() ^ 2;
+                self.count_low.write_data.next = self.place[i].val().get_bits::<16>(0);
+                self.count_high.write_data.next = self.place[i].val().get_bits::<16>(16);
+                if self.word[3].q.val() == 42 {
+                    self.sum_low.write_enable.next = true;
+                    self.count_low.write_enable.next = true;
+                    self.count_high.write_enable.next = true;
+                } else if self.word[3].q.val() == 41 {
+                    self.sum_middle.write_enable.next = true;
+                } else {
+                    self.sum_high.write_enable.next = true;
+                }
+            }
+        }
 
         // Outputs.
         self.conditions.next = 0.into();

@@ -42,7 +42,8 @@
 //!
 //! # Parameters, latency and throughput
 //!
-//! R = log2(rows), A = R + bits of a bank number, C = A + 1, K = 1 for authentication, else 0; the configuration's hash, seed, prefix lengths and segment
+//! R = log2(rows), A = R + bits of a bank number, C = A + 1, K = 1 for authentication, else 0, Z = 1 with slices, else 0, and then
+//! A = R; the configuration's hash, seed, prefix lengths and segment
 //! become constants. One byte a cycle, frames of any length from one byte, back to back. A frame counts five cycles
 //! behind its last byte, and is recorded 39 cycles behind it at the latest.
 //!
@@ -87,7 +88,7 @@ use crate::leaves::Flop;
 use crate::module::module;
 use delimiter::Delimiter;
 use delimiter_tags::DelimiterTags;
-use deltaline_design::{CoreKind, built_sizes, row_bits, word_bits};
+use deltaline_design::{CellKind, CoreKind, built_sizes, row_bits, word_bits};
 use deltaline_model::configuration::Configuration;
 use emitter::Emitter;
 use hash::Hash;
@@ -98,7 +99,7 @@ use walk::Walk;
 
 /// See the [module](self). R = log2(rows), A = R + bits of a bank number, C = A + 1.
 #[derive(LogicBlock)]
-pub struct Core<const R: usize, const A: usize, const C: usize, const K: usize = 0> {
+pub struct Core<const R: usize, const A: usize, const C: usize, const K: usize = 0, const Z: usize = 0> {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub s_axis_tdata: Signal<In, Bits<8>>,
@@ -131,8 +132,8 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const K: usize =
     pub tag_word: [Signal<In, Bits<16>>; K],
 
     walk: Walk,
-    hash: Hash<R, A>,
-    ledger: Ledger<A, C>,
+    hash: Hash<R, A, Z>,
+    ledger: Ledger<A, C, Z>,
     delimiters: Delimiter,
     interval: Interval<K>,
     tags: [DelimiterTags; K],
@@ -145,7 +146,7 @@ pub struct Core<const R: usize, const A: usize, const C: usize, const K: usize =
     locked: [Flop<Bit>; 5],
 }
 
-impl<const R: usize, const A: usize, const C: usize, const K: usize> Core<R, A, C, K> {
+impl<const R: usize, const A: usize, const C: usize, const K: usize, const Z: usize> Core<R, A, C, K, Z> {
     /// The core of a configuration with 2^R rows and at most 2^(A - R) banks.
     pub fn new(configuration: &Configuration) -> Self {
         Core::of(configuration, false)
@@ -173,7 +174,9 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize> Core<R, A, 
     }
 }
 
-impl<const R: usize, const A: usize, const C: usize, const K: usize> Logic for Core<R, A, C, K> {
+impl<const R: usize, const A: usize, const C: usize, const K: usize, const Z: usize> Logic
+    for Core<R, A, C, K, Z>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.walk.clk.next = self.clk.val();
@@ -235,6 +238,9 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize> Logic for C
         self.ledger.octets.next = self.walk.octets.val();
         self.ledger.sampled.next = self.hash.sampled.val();
         self.ledger.address.next = self.hash.address.val();
+        for i in 0..Z {
+            self.ledger.place[i].next = self.hash.place[i].val();
+        }
         self.ledger.stamp.next = self.walk.stamp.val();
         self.ledger.take_stamp.next = self.walk.take_stamp.val();
         // A timed end concerns the interval that it ends and the one that it starts.
@@ -297,14 +303,23 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize> Logic for C
     }
 }
 
-/// Emits in one of the sizes behind the semicolon, with K tags.
+/// Emits in one of the sizes behind the semicolon, with K tags and Z tables of slices.
 macro_rules! emit_in {
-    ($size:ident, $configuration:ident, $name:ident, $k:literal; $(($rows:literal, $banks:literal, $classes:literal))*) => {
+    ($size:ident, $configuration:ident, $name:ident, $k:literal, 1; $(($rows:literal, $banks:literal, $classes:literal))*) => {
+        match ($size.rows, $size.banks, $size.classes) {
+            $(($rows, $banks, $classes) => {
+                const R: usize = row_bits($rows);
+                emit_block(&mut Core::<R, R, { R + 1 }, $k, 1>::new($configuration), $name)
+            })*
+            _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
+        }
+    };
+    ($size:ident, $configuration:ident, $name:ident, $k:literal, 0; $(($rows:literal, $banks:literal, $classes:literal))*) => {
         match ($size.rows, $size.banks, $size.classes) {
             $(($rows, $banks, $classes) => {
                 const R: usize = row_bits($rows);
                 const A: usize = word_bits($rows, $banks, $classes);
-                emit_block(&mut Core::<R, A, { A + 1 }, $k>::new($configuration), $name)
+                emit_block(&mut Core::<R, A, { A + 1 }, $k, 0>::new($configuration), $name)
             })*
             _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
         }
@@ -318,7 +333,10 @@ macro_rules! emit_in {
 /// [`EmitError`] when the hardware is not built for the configuration's sizes or `name` is no identifier.
 pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
     let size = CoreKind::Byte.size(configuration)?;
-    built_sizes!(byte, emit_in size, configuration, name, 0;)
+    match CellKind::of_configuration(configuration) {
+        CellKind::Slices => built_sizes!(byte_slices, emit_in size, configuration, name, 0, 1;),
+        _ => built_sizes!(byte, emit_in size, configuration, name, 0, 0;),
+    }
 }
 
 /// The same of the core whose control frames can be authenticated, without its [keys].
@@ -328,5 +346,8 @@ pub fn emit(configuration: &Configuration, name: &str) -> Result<String, EmitErr
 /// As [`emit`].
 pub(crate) fn emit_signed(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
     let size = CoreKind::Byte.size(configuration)?;
-    built_sizes!(byte, emit_in size, configuration, name, 1;)
+    match CellKind::of_configuration(configuration) {
+        CellKind::Slices => built_sizes!(byte_slices, emit_in size, configuration, name, 1, 1;),
+        _ => built_sizes!(byte, emit_in size, configuration, name, 1, 0;),
+    }
 }

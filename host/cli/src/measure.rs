@@ -24,6 +24,7 @@ use deltaline_capture::stretches::Passages;
 use deltaline_collect::summary::{Figures, Finding, Summary, interval_remarks, may_change};
 use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_collect::verdict::Doubt;
+use deltaline_design::CoreKind;
 use deltaline_estimate::clock_doubts_of_packets;
 use deltaline_estimate::quantity::{LOST, of_reordering};
 use deltaline_model::configuration::Configuration;
@@ -77,7 +78,7 @@ pub(crate) struct Measure {
     #[arg(long)]
     pub(crate) digest: bool,
     /// What the measurement points are: the software, or the hardware design under simulation, as a core of one lane of 64 bits
-    /// whatever stream the design has
+    /// whatever stream the design has, or of 8 bits where no other core has the design's rows
     #[arg(long, value_enum, default_value_t = Through::Software)]
     pub(crate) through: Through,
     /// Compare with the exact values, found by matching packet with packet
@@ -259,7 +260,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         intervals: summary.intervals.iter().map(IntervalOutput).collect(),
         sender: passed.sender_output(),
         receiver: passed.receiver_output(),
-        hardware: passed.hardware(),
+        hardware: passed.hardware(CoreKind::simulated(&configuration)),
         frames: passed.frames,
         warnings: &warnings,
     };
@@ -384,7 +385,7 @@ impl Output<'_> {
             self.through,
             table::summary(summary),
         );
-        if let Some(HardwareOutput { core, packets, cycles, cycles_per_second }) = self.hardware {
+        if let Some(HardwareOutput { core, packets, cycles, cycles_per_second }) = &self.hardware {
             text += &format!(
                 "hardware, {core}: {packets} packets in {cycles} cycles, {:.0} thousand cycles a second; \
                  {} control frames, {} bytes\n",

@@ -15,6 +15,7 @@ use deltaline_capture::{PacketRef, PcapngWriter};
 use deltaline_collect::collector::{Collector, Limits};
 use deltaline_collect::evaluation::{Evaluation, name_crossings, reach_over_cut};
 use deltaline_collect::verdict::{LONGEST_INTERVAL, Void};
+use deltaline_design::CoreKind;
 use deltaline_model::packet::identity::WINDOW_BYTES;
 use deltaline_model::sketch::packet_cache::PacketCache;
 use deltaline_model::time::{AbsoluteTime, TimeBase, Timestamp};
@@ -41,10 +42,10 @@ pub(crate) struct EndOutput {
 }
 
 /// What the simulation took.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct HardwareOutput {
     /// What is simulated, whatever stream the design has.
-    pub(crate) core: &'static str,
+    pub(crate) core: String,
     /// Packets that both ends saw.
     pub(crate) packets: u64,
     /// Clock cycles of both ends.
@@ -135,10 +136,11 @@ impl Passed {
         self.receiver.output(&self.evaluations)
     }
 
-    pub(crate) fn hardware(&self) -> Option<HardwareOutput> {
+    /// What the simulation of this core took, if there was one.
+    pub(crate) fn hardware(&self, core: CoreKind) -> Option<HardwareOutput> {
         let cycles = self.sender.cycles? + self.receiver.cycles?;
         Some(HardwareOutput {
-            core: "one lane of 64 bits",
+            core: core.to_string(),
             packets: self.sender.packets + self.receiver.packets,
             cycles,
             cycles_per_second: cycles as f64 / self.elapsed.as_secs_f64().max(1e-9),

@@ -57,6 +57,10 @@ fn hardware_and_software_emit_the_same_control_frames() {
     let [low, high] = [0, 1].map(|end| of_slices["overall"]["bracket_ns"][end].as_f64().unwrap());
     // The captures' README has the mean.
     assert!(low <= 13_058_477.7 && 13_058_477.7 <= high && high - low < 1e6, "{low} to {high}");
+    // The core of 8 bits, for there is no other with so many rows.
+    let (_, (of_bytes, _)) = both("1g-slices");
+    assert_eq!(of_bytes["overall"]["method"], json!("slices"));
+    assert_eq!(of_bytes["hardware"]["core"], json!("one lane of 8 bits"));
     let (software, hardware) = both("10g");
     let report = &hardware.0["hardware"];
     assert_eq!(report["core"], json!("one lane of 64 bits"));

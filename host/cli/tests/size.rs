@@ -281,13 +281,18 @@ fn slices_of_hardware_have_a_prefix_length() {
     let asked = [&SLICES[..], &["--rate", "2M"]].concat();
     run(&[&["size", "--design", "10g"], &asked[..]].concat()).failed(2, &["no slices", "10g-slices"]);
     run(&[&["size", "--out", &path], &asked[..]].concat()).failed(7, &["exists"]);
-    let byte = include_str!("../../../hdl/configurations/1g.toml");
-    let byte = byte
+    let lanes = include_str!("../../../hdl/configurations/400g.toml");
+    let lanes = lanes
         .replace("[measurement]", "[measurement]\nsynopsis = \"slices\"")
         .replace("prefixes = [1, 6]", "prefixes = [1]");
-    let byte = folder.write("byte.toml", byte);
-    run(&[&["size", "--rate", "1M", "--design", &byte], &SLICES[..]].concat())
-        .failed(2, &["byte.toml", "a core of 1 x 8 bits has no slices"]);
+    let lanes = folder.write("lanes.toml", lanes);
+    run(&[&["size", "--rate", "1M", "--design", &lanes], &SLICES[..]].concat())
+        .failed(2, &["lanes.toml", "a core of 4 x 512 bits has no slices"]);
+    // The core of 8 bits has sizes of its own.
+    let asked = [&SLICES[..], &["--rate", "1M", "--interval", "50ms", "--rows", "128"]].concat();
+    let json = run(&[&["size", "--json", "--design", "1g-slices"], &asked[..]].concat()).json();
+    assert_eq!((&json["rows"], &json["prefix_length"]), (&json!(128), &json!(10)));
+    let asked = [&SLICES[..], &["--rate", "2M"]].concat();
     let other = folder.path("other.toml");
     run(&[&["size", "--out", &other], &asked[..]].concat()).failed(2, &["--out", "10g-slices"]);
     run(&[&["size", "--device", "ecp5-25f"], &asked[..]].concat()).failed(2, &["--device", "10g-slices"]);

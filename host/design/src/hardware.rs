@@ -56,6 +56,15 @@ impl CoreKind {
         self.size_of_stages(configuration, cells)
     }
 
+    /// The core that is simulated for a configuration, whatever its stream: that of one lane of 64 bits, or of 8 bits where
+    /// that alone has the size.
+    pub fn simulated(configuration: &Configuration) -> CoreKind {
+        match CoreKind::Bits64.size(configuration) {
+            Err(Refusal::Size { .. }) if CoreKind::Byte.size(configuration).is_ok() => CoreKind::Byte,
+            _ => CoreKind::Bits64,
+        }
+    }
+
     /// The size of stages that are built into it with these cells.
     ///
     /// # Errors

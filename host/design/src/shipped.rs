@@ -4,8 +4,9 @@
 pub const DEFAULT: &str = "10g";
 
 /// The shipped designs, by rising rate: name and text of the file.
-pub(crate) const SHIPPED: [(&str, &str); 11] = [
+pub(crate) const SHIPPED: [(&str, &str); 12] = [
     ("1g", include_str!("../../../hdl/configurations/1g.toml")),
+    ("1g-slices", include_str!("../../../hdl/configurations/1g-slices.toml")),
     ("10g", include_str!("../../../hdl/configurations/10g.toml")),
     ("10g-adaptive", include_str!("../../../hdl/configurations/10g-adaptive.toml")),
     ("10g-classes", include_str!("../../../hdl/configurations/10g-classes.toml")),

@@ -19,7 +19,7 @@ use deltaline_model::configuration::Configuration;
 ///
 /// Tokens behind the macro's name are passed on, before the sizes.
 ///
-/// The tables: `byte`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
+/// The tables: `byte` and `byte_slices`, the core of 8 bits; `narrow` and `narrow_digests`, one lane of 64 bits; `wide`, one lane of 256
 /// or 512 bits; `lanes`, several lanes; `wide_digests`, both of these; `finecomb`, `identity` and `lda_identity`, one lane of
 /// 64 bits with those synopses; `flow_rows` and `flow_vector`, one lane of 64 or 512 bits; `slices`, one lane of 64, 256 or 512 bits.
 #[macro_export]
@@ -29,6 +29,13 @@ macro_rules! built_sizes {
             $($more)*
             (8, 2, 1) (16, 2, 1) (32, 2, 1) (64, 2, 1) (128, 2, 1) (256, 2, 1) (512, 2, 1) (1024, 2, 1)
             (8, 4, 1) (16, 4, 1) (32, 4, 1) (64, 4, 1) (128, 4, 1) (256, 4, 1) (512, 4, 1) (1024, 4, 1)
+        }
+    };
+    // One table of half as many records, always.
+    (byte_slices, $with:ident $($more:tt)*) => {
+        $with! {
+            $($more)*
+            (32, 2, 1) (128, 2, 1) (256, 2, 1) (1024, 2, 1)
         }
     };
     (narrow, $with:ident $($more:tt)*) => {
@@ -155,6 +162,7 @@ macro_rules! table {
 }
 
 const BYTE: &[Size] = built_sizes!(byte, table);
+const BYTE_SLICES: &[Size] = built_sizes!(byte_slices, table);
 const NARROW: &[Size] = built_sizes!(narrow, table);
 const NARROW_DIGESTS: &[Size] = built_sizes!(narrow_digests, table);
 const WIDE: &[Size] = built_sizes!(wide, table);
@@ -191,6 +199,7 @@ pub const MAX_BANKS: usize = {
 pub const fn sizes(core: CoreKind, cells: CellKind) -> &'static [Size] {
     match (core, cells) {
         (CoreKind::Byte, CellKind::Lda) => BYTE,
+        (CoreKind::Byte, CellKind::Slices) => BYTE_SLICES,
         // Its time a packet is used up.
         (CoreKind::Byte, _) => &[],
         (CoreKind::Bits64, CellKind::Lda) => NARROW,

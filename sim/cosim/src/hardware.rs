@@ -3,6 +3,8 @@
 use crate::bench::{Bench, build};
 use crate::error::HardwareError;
 use crate::stream::{Beat, Carries, Sink, Source, beats};
+use deltaline_design::CoreKind;
+use deltaline_hdl::byte;
 use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_model::configuration::Configuration;
@@ -22,13 +24,16 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// Emits the core and builds it with Verilator; a core built before is found again.
+    /// Emits the [core](CoreKind::simulated) and builds it with Verilator; one built before is found again.
     ///
     /// # Errors
     ///
     /// [`HardwareError`] when the configuration has no core or Verilator is missing.
     pub fn build(toolchain: &Toolchain, configuration: &Configuration) -> Result<Self, HardwareError> {
-        let verilog = emit(configuration, Module::Core, TOP)?;
+        let verilog = match CoreKind::simulated(configuration) {
+            CoreKind::Byte => byte::emit(configuration, TOP)?,
+            _ => emit(configuration, Module::Core, TOP)?,
+        };
         Self::with(toolchain, configuration, &verilog, Effort::Run)
     }
 

@@ -149,7 +149,7 @@ fn check(arguments: &Size, hardware: Option<&(Design, CoreKind)>) -> Result<(), 
     }
     if !(MIN_ROWS..=MAX_ROWS).any(|rows| is_built(*core, rows)) {
         return usage(format!(
-            "--design {name}: a core of {} x {} bits has no slices; name a design with one lane of 64, 256 or 512 bits",
+            "--design {name}: a core of {} x {} bits has no slices; name a design with one lane",
             design.stream().lanes,
             design.stream().width
         ));

@@ -7,10 +7,15 @@ use crate::faults::Fault;
 use crate::hardware::Hardware;
 use crate::stream::{Beat, IDLE};
 use deltaline_model::configuration::Configuration;
+use deltaline_model::packet::hash::LinearHash;
+use deltaline_model::packet::identity::identify;
 use deltaline_model::point::IntervalEnd;
 use deltaline_model::sketch::cell::Cell;
+use deltaline_model::sketch::place::Placement;
+use deltaline_model::sketch::slices::RECORD_CELLS;
 use deltaline_model::time::Timestamp;
 use deltaline_model::wire::frame::{Flags, Frame, Role, Totals};
+use deltaline_model::wire::shape::Kind as WireKind;
 use deltaline_traffic::{Frames, udp_frame};
 use rand::RngExt;
 use std::ops::RangeInclusive;
@@ -57,6 +62,9 @@ pub fn check(
         pair.line_rate()?;
         pair.counters()?;
         pair.every_cut()?;
+        if configuration.kind() == WireKind::SLICES {
+            pair.slices(configuration)?;
+        }
         // With each of the two copies in the role of the other.
         for copy in 0..2 {
             if pair.tries_delimiters(role, copy) {
@@ -186,6 +194,53 @@ impl Pair<Byte> {
         let longest = self.drain_cycles().end() + 34;
         same(STAGE, length, "the drain under load takes longer", &true, &(length < longest))?;
         self.compare()?;
+        self.end_interval()?;
+        self.compare()
+    }
+
+    /// Packets that start slices and packets that do not, the shortest back to back, in every order up to a full table
+    /// and beyond; intervals without a start and without a packet; starts all through a drain.
+    fn slices(&mut self, configuration: &Configuration) -> Result<(), CheckError> {
+        let zeros = u32::from(configuration.prefixes().lengths()[0]);
+        let hash = LinearHash::new(configuration.hash(), configuration.seed());
+        let placement = Placement::new(configuration.seed());
+        let starts = |frame: &Vec<u8>| {
+            identify(frame)
+                .is_ok_and(|packet| placement.place(hash.hash(&packet.key)).leading_zeros() >= zeros)
+        };
+        let (starting, others): (Vec<_>, Vec<_>) = (0..500).map(shortest_packet).partition(starts);
+        let mut frames = [others.iter().cycle(), starting.iter().cycle()];
+        let mut next = |starts: bool| frames[usize::from(starts)].next().cloned().unwrap_or_default();
+        let records = configuration.rows() / RECORD_CELLS;
+        for order in 0..1u32 << 6 {
+            for bit in 0..6 {
+                self.frame(&next(order >> bit & 1 == 1), false, 0)?;
+            }
+            self.end_interval()?;
+            self.compare()?;
+        }
+        // One less than there is room for, as many, one more, many more; and what goes on with the last one.
+        for count in [records - 1, records, records + 1, 3 * records, 0] {
+            for _ in 0..count {
+                self.frame(&next(true), false, 0)?;
+            }
+            for last in 0..3 {
+                self.frame(&next(count > 0 && last == 1), false, 0)?;
+            }
+            self.end_interval()?;
+            self.compare()?;
+        }
+        self.end_interval()?;
+        self.compare()?;
+        for starts_until in [usize::MAX, 2] {
+            self.end_interval()?;
+            let mut number = 0;
+            while !self.hardware.is_drained() {
+                self.frame(&next(number < starts_until), false, 0)?;
+                number += 1;
+            }
+            self.compare()?;
+        }
         self.end_interval()?;
         self.compare()
     }
@@ -518,6 +573,49 @@ pub fn preloaded_counters(
     Ok(())
 }
 
+/// Counts of slices near their ends: the emitted text is changed so that clearing leaves them full. A count that wraps is told.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn preloaded_slices(
+    toolchain: &Toolchain,
+    configuration: &Configuration,
+    verilog: &str,
+) -> Result<(), CheckError> {
+    for (preload, wraps) in [(u32::MAX - 3, true), (u32::MAX - 400, false), (0xfffe, false)] {
+        let mut text = verilog.to_string();
+        for (memory, value) in [("count_low", preload & 0xffff), ("count_high", preload >> 16)] {
+            let from = format!("{memory}_write_data = write_data;");
+            let to = format!("{memory}_write_data = cleared_q ? write_data : 16'h{value:x};");
+            let changed = text.replacen(&from, &to, 1);
+            same(STAGE, 0, "text to change", &true, &(changed != text))?;
+            text = changed;
+        }
+        let hardware = Hardware::of(toolchain, configuration, &text)?;
+        let mut pair = Pair::<Byte>::new(&hardware, configuration, Role::Sender, 1)?;
+        pair.hardware.start()?;
+        for number in 0..300 {
+            pair.frame(&udp_frame(number, 60), false, 0)?;
+        }
+        let mut expected: Vec<u32> = pair.twin.model.cells::<Cell>().iter().map(|cell| cell.count).collect();
+        let (records, _) = expected.as_chunks_mut::<RECORD_CELLS>();
+        let used = records.iter().filter(|[_, count]| *count > 0).count();
+        same(STAGE, 0, "records used", &true, &(used > 2))?;
+        for [place, count] in records.iter_mut() {
+            // Nothing is written to a record that is not used.
+            *place = if *count > 0 { *place } else { preload };
+            *count = count.wrapping_add(preload);
+        }
+        pair.hardware.request_interval_end()?;
+        let (found, found_counts) = pair.interval()?;
+        same(STAGE, 0, "counts of slices near their ends", &expected, &found_counts)?;
+        let saturated = found.map(|totals| totals.flags.saturated);
+        same(STAGE, 0, "a slice's count that wraps is told", &Some(wraps), &saturated)?;
+    }
+    Ok(())
+}
+
 impl Pair<Byte> {
     /// Totals and cell counts of the interval that has just been ended.
     fn interval(&mut self) -> Result<(Option<Totals>, Vec<u32>), CheckError> {
@@ -667,4 +765,36 @@ pub const FAULTS: [Fault; 60] = [
     fault("a change of the exponent ends an interval", "clock_bit_rst = rst | ", "log2_changed_q", "1'b0"),
     fault("a lost lock is noted a cycle early", "unlocked = ", "~locked_4_q", "~locked_3_q"),
     fault("m_axis gives a byte up before it is taken", "(state_q == 32'h5) & ", "m_axis_tready", "1'b1"),
+];
+
+/// Faults of slices that [`check`] must notice, or [`preloaded_slices`].
+pub const SLICES_FAULTS: [Fault; 18] = [
+    fault("a packet that is not sampled starts a slice", "starts_now_0 = ", "sampled", "1'b1"),
+    fault("a record more than there are", "used_now_0 != ", "all_0", "all_0 + 32'h1"),
+    fault(
+        "the records of the other copy",
+        "used_now_0 = used_first_0_q;\n        if (",
+        "packet_copy_q",
+        "~packet_copy_q",
+    ),
+    fault("a start goes to the record before", "number_0 = ", "used_now_0;", "used_now_0 - 32'h1;"),
+    fault("what goes on goes to the record behind", "number_0 = ", "used_now_0 - 32'h1", "used_now_0"),
+    fault("packets in front of the first slice get a record", "is_sampled_d = ", "|used_then_0", "1'b1"),
+    fault("records of an earlier interval count", "used_first_0_d = ", "32'h0", "used_first_0_q"),
+    fault("the same in the second copy", "used_second_0_d = ", "32'h0", "used_second_0_q"),
+    fault("every packet of a slice opens it", "starts_0_d = ", "starts_now_0", "|used_then_0"),
+    fault("a drain opens a record", "is_packet_q & ", "~is_drain_q & starts_0_q", "starts_0_q"),
+    fault("the lowest word of a start is lost", "sum_low_write_enable = ", "1'b1", "1'b0"),
+    fault("the middle word of a start is lost", "(step_q == 32'h6) | ", "(step_q == 32'h9)", "1'b0"),
+    fault("the highest word of a start is lost", "sum_high_write_enable = ", "1'b1", "1'b0"),
+    fault("the start in the second cell", "sum_low_write_address = ", "write_cell ^ 32'h2", "write_cell"),
+    fault("the place in the second cell", "count_low_write_address = ", "write_cell ^ 32'h2", "write_cell"),
+    fault("the place of another round", "if (", "placed_0_q", "placing_2_q"),
+    fault(
+        "the halves of a place exchanged",
+        "count_low_write_data = ",
+        "place_0[(32'h0)+:(16)]",
+        "place_0[(32'h10)+:(16)]",
+    ),
+    fault("the place is not kept", "place_then_0_d = ", "place_then_0_q", "32'h0"),
 ];
