@@ -126,6 +126,7 @@ fn check_refusal(core: CoreKind, configuration: &Configuration) {
     let (classes, cells) = (configuration.classes(), CellKind::of_configuration(configuration));
     let expected = match core {
         _ if cells.is_software_only() => Refusal::SoftwareOnly { cells },
+        _ if cells == CellKind::Slices && core.lanes() > 1 => Refusal::SlicesInLanes,
         CoreKind::Byte if cells == CellKind::Digests => Refusal::NoDigests,
         CoreKind::Byte if classes > 1 => Refusal::NoClassifier,
         _ if sizes(core, cells).is_empty() => Refusal::Cells { core, cells },

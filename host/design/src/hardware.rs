@@ -31,6 +31,7 @@ impl CoreKind {
                 (configuration.kind() == Kind::BOTH, Refusal::Both),
                 (configuration.prefixes().lengths() == [0], Refusal::MergedSlices),
                 (configuration.has_digest_sum(), Refusal::SlicesWithDigests),
+                (self.lanes() > 1, Refusal::SlicesInLanes),
             ];
             if let Some((_, refusal)) = refusals.into_iter().find(|(is_refused, _)| *is_refused) {
                 return Err(refusal);

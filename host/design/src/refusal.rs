@@ -58,6 +58,12 @@ pub enum Refusal {
     /// Slices have no digests in hardware.
     #[error("no core with slices and digests; leave digest out")]
     SlicesWithDigests,
+    /// Slices need the order of packets, which several lanes lose.
+    #[error(
+        "no core with slices of several lanes: frames of different lanes end in another order than they came in, and slices need it; \
+         take one lane, or another synopsis"
+    )]
+    SlicesInLanes,
     /// The core of 8 bits has no classifier.
     #[error(
         "the core of 8 bits has no classifier: leave the entries out, or use a stream of 64 bits or more"
