@@ -42,6 +42,10 @@ const USUAL_DEVICES: [&str; 3] = ["hx8k", "25f-6", "85f-6"];
 /// Where designs with keys are placed: the usual speed grade of the smallest device of each family that holds them.
 const KEY_DEVICES: [&str; 2] = ["hx8k", "25f-6"];
 
+/// Where cores of more than 64 bits are placed: they are for other devices and for ASICs, and the largest of these tells how they compare.
+/// What stands around them is not placed.
+const WIDE_DEVICES: [&str; 1] = ["85f-6"];
+
 /// The synopses, besides LDA, with which the default core is measured, and what its name ends with.
 const SYNOPSES: [(Kind, &str); 4] = [
     (Kind::IDENTITY_TABLE, "identity"),
@@ -59,7 +63,7 @@ const KEYED: [&str; 4] = ["1g", DEFAULT, "40g-classifier", "100g"];
 /// Seeds of the placements.
 const SEEDS: &[u32] = &[1, 2, 3];
 
-/// Those of the designs whose frequency is quoted: of three seeds the lowest is up to five per cent above that of ten.
+/// Those of the pair, which the boards are made of: of three seeds the lowest is up to five per cent above that of ten.
 const MANY_SEEDS: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
 /// Those of four lanes: with seed 3, router2 was stopped after 200 rounds, the last 160 of which left 2 to 71 wires
@@ -113,12 +117,11 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
             }
         }
         if name == WIDE {
-            subjects.push(of_synopsis(&design, Kind::FLOW_ROWS, "lds")?);
+            subjects.push(Subject { devices: &[], ..of_synopsis(&design, Kind::FLOW_ROWS, "lds")? });
         }
         if KEYED.contains(&design.name()) {
             if has_shell {
-                let devices = if is_default { &ALL_DEVICES[..] } else { &KEY_DEVICES };
-                subjects.push(Subject { devices, asic: true, ..whole(format!("{name}-shell"), &design)? });
+                subjects.push(Subject { asic: true, ..whole(format!("{name}-shell"), &design)? });
             }
             subjects.extend(keyed(&design)?);
         }
@@ -145,6 +148,7 @@ pub(crate) fn all() -> Result<Vec<Subject>, Failure> {
 /// A design with all that stands around its core.
 fn whole(name: String, design: &Design) -> Result<Subject, Failure> {
     let is_small = design.stream().width == CoreKind::Byte.width();
+    let is_wide = design.stream().width > CoreKind::Bits64.width();
     Ok(Subject {
         name,
         description: format!("{}, whole", describe(design)),
@@ -153,7 +157,7 @@ fn whole(name: String, design: &Design) -> Result<Subject, Failure> {
         clock_mhz: design.clock_mhz(),
         families: if is_small { &[&ICE40, &ECP5] } else { &[&ECP5] },
         by_module: false,
-        devices: &ALL_DEVICES,
+        devices: if is_wide { &[] } else { &ALL_DEVICES },
         router: None,
         seeds: SEEDS,
         asic: false,
@@ -164,6 +168,7 @@ fn whole(name: String, design: &Design) -> Result<Subject, Failure> {
 fn core(design: &Design) -> Result<Subject, Failure> {
     let verilog = deltaline_hdl::emit::design::emit(design, NAME)?;
     let lanes = design.stream().lanes > 1;
+    let is_wide = design.stream().width > CoreKind::Bits64.width();
     let core = format!("{NAME}_core");
     let has_shell = reader::module(&verilog, &core).is_some();
     let top = if has_shell { core } else { NAME.to_string() };
@@ -174,10 +179,14 @@ fn core(design: &Design) -> Result<Subject, Failure> {
         top,
         clock_mhz: design.clock_mhz(),
         // A wide core does not fit the small family, and takes minutes.
-        families: if design.stream().width <= 64 { &[&ICE40, &ECP5] } else { &[&ECP5] },
+        families: if is_wide { &[&ECP5] } else { &[&ICE40, &ECP5] },
         // What digests add is said in the pages of their modules.
-        by_module: design.stream().width <= 64 && !design.configuration().has_digests(),
-        devices: if design.name() == DEFAULT { &ALL_DEVICES } else { &USUAL_DEVICES },
+        by_module: !is_wide && !design.configuration().has_digests(),
+        devices: match design.name() {
+            DEFAULT => &ALL_DEVICES,
+            _ if is_wide => &WIDE_DEVICES,
+            _ => &USUAL_DEVICES,
+        },
         // With four lanes the usual one stands still when it has laid a quarter of the wires.
         router: lanes.then_some("router2"),
         seeds: if lanes { SEEDS_OF_LANES } else { SEEDS },
@@ -213,7 +222,8 @@ fn keyed(design: &Design) -> Result<Vec<Subject>, Failure> {
         let name = format!("{}-{suffix}", design.name());
         let subject = whole(name.clone(), &Design::new(&name, parts.clone())?)?;
         let description = format!("{}, with {}", subject.description, suffix.replace('-', " and "));
-        subjects.push(Subject { description, devices: &KEY_DEVICES, asic: true, ..subject });
+        let devices = if subject.devices.is_empty() { &[][..] } else { &KEY_DEVICES };
+        subjects.push(Subject { description, devices, asic: true, ..subject });
     }
     Ok(subjects)
 }
@@ -227,7 +237,6 @@ fn registered(core: Subject) -> Subject {
         verilog: format!("\n`define DELTALINE_REGISTERED_RAM_MACRO\n{}\n{memory}", core.verilog),
         families: &[&ECP5],
         by_module: false,
-        seeds: MANY_SEEDS,
         asic: false,
         ..core
     }
