@@ -15,7 +15,9 @@
 use deltaline_model::configuration::{Configuration, SEED_USE};
 use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::packet::hash::LinearHash;
-use deltaline_model::packet::identity::{KEY_BITS, WINDOW_BYTES, identify};
+use deltaline_model::packet::identity::{KEY_BITS, Key, WINDOW_BYTES, identify};
+use deltaline_model::point::MeasurementPoint;
+use deltaline_model::sketch::cell::Cell;
 use deltaline_model::sketch::digest::PacketDigest;
 use deltaline_model::sketch::flow_rows;
 use deltaline_model::sketch::flow_vector;
@@ -24,9 +26,11 @@ use deltaline_model::sketch::lda_identity;
 use deltaline_model::sketch::lds::{self, Bases, FlowHash};
 use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::place::Placement;
+use deltaline_model::sketch::slices::{Record, records};
+use deltaline_model::time::Timestamp;
 use deltaline_model::wire::check::{DESTINATION, SOURCE};
 use deltaline_model::wire::delimiter::CHECK_ROTATION;
-use deltaline_model::wire::frame::{BLOCK_CELLS, frame_bytes};
+use deltaline_model::wire::frame::{BLOCK_CELLS, Role, frame_bytes};
 use deltaline_model::wire::shape::{Kind, MAX_CELL_BYTES, most_cells};
 use std::fmt::Write;
 use std::iter::once;
@@ -166,8 +170,8 @@ A cell is a count of 32 bits, a timestamp sum of 40 bits and further fields of 3
 has. Every kind has one own word, word 16: the prefix lengths in this interval, one byte a bank, the first bank's in bits
 63:56, 255 where there is no bank; an identity table's, an lds's, a colate's and that of slices is its one prefix length. Of lda-identity, table 0 has rows; each two words of
 tables 1 and 2 are a cell of an identity table: count and check sum, then the identifier's two halves in their places.
-Of slices, each two words are a record: the first packet's place and its timestamp, modulo 2^40, in the places of count and sum; then the packets of the
-slice and the sum of their timestamps. A record of no packets and all behind it are not used.
+Of slices, each two words are a [record](#cells): the first packet's place and its timestamp, modulo 2^40, in the places of count and sum; then the packets of the
+slice and the sum of their timestamps. A record of no packets and all behind it are not used; cores send zeros there.
 "
 }
 
@@ -185,7 +189,11 @@ bits r+31:r of 63 bits. After reset these are constants 572 to 575 of the seed, 
 bit; b is constant 577 above constant 576. Those of an interval with another mixing are secret; word 14 has its identifier.
 
 **Bank.** The place's 32 bits have z leading zeros. The packet's bank is the last one whose prefix length is at most z. Where
-there is none, the packet enters the totals, but no cell.
+there is none, the packet enters the totals, but no cell. With slices there are no banks and rows, but records.
+
+**Slice.** Of slices, half as many records as rows: a packet whose place has at least as many leading zeros as the prefix length starts
+a record, the next behind those that are used, and is its first packet. All others count in the record that was started last in the
+interval; those in front of the first one are in the totals alone. When all records are used none is started any more: the last one goes on until the interval ends.
 
 **Row.** Tables of 2^r cells: the place's low r bits. In an identity table, which has one cell for the packet in each of its four
 tables, the row in table 0 is the low r bits of identifier bits 63:48, in table 1 of bits 47:32, and so on. With lda-identity the row
@@ -244,18 +252,25 @@ fn example(configuration: &Configuration) -> String {
         Kind::IDENTITY_TABLE | Kind::LDA_IDENTITY => " check | identifier |",
         _ => " identifier |",
     };
+    let (heads, in_decimal) = match kind {
+        Kind::SLICES => ("place | starts | record", "n and records"),
+        _ => ("hash | place | bank | row", "banks and rows"),
+    };
     let mut text = format!(
         "UDP packets that differ in their identification n alone, in this design: hash {:?}, seed {}, prefix lengths {},\n{} rows. \
          With n = 0 the frame and its key are\n\n```text\n{}\n\n{}\n```\n\n(the IPv4 header's checksum is zero here: it is not \
-         in the key). All numbers below are hexadecimal, but banks and rows.\n\n| n | hash | place | bank | row |{fields}\n|{}\n",
+         in the key). All numbers below are hexadecimal, but {in_decimal}.\n\n| n | {heads} |{fields}\n|{}\n",
         configuration.hash(),
         configuration.seed(),
         lengths(configuration),
         configuration.rows(),
         wrapped(&packet(0)),
         identify(&packet(0)).map_or(String::new(), |identity| wrapped(&identity.key.to_bytes())),
-        "---|".repeat(5 + fields.matches('|').count()),
+        "---|".repeat(2 + heads.matches('|').count() + fields.matches('|').count()),
     );
+    if kind == Kind::SLICES {
+        return text + &slices(configuration, |key| place.place(hash.hash(key)));
+    }
     for number in 0..PACKETS {
         let Ok(identity) = identify(&packet(number)) else { continue };
         let hash = hash.hash(&identity.key);
@@ -300,6 +315,39 @@ fn example(configuration: &Configuration) -> String {
             let _ = write!(text, " {:08x}{:08x} |", halves[0], halves[1]);
         }
         text.push('\n');
+    }
+    text
+}
+
+/// Packets that start slices among others, and the records that they leave: the rest of the example's text.
+fn slices(configuration: &Configuration, place: impl Fn(&Key) -> u32) -> String {
+    let zeros = configuration.prefixes().lengths().first().map_or(0, |length| u32::from(*length));
+    let starts = |number: &u16| {
+        identify(&packet(*number)).is_ok_and(|identity| place(&identity.key).leading_zeros() >= zeros)
+    };
+    let mut others = (0..=u16::MAX).filter(|number| !starts(number));
+    let mut starting = (0..=u16::MAX).filter(starts);
+    let mut text = String::new();
+    let mut point = MeasurementPoint::new(configuration, Role::Sender);
+    for (order, does_start) in (1..).zip([false, true, false, false, true, false, false, false]) {
+        let Some(number) = (if does_start { starting.next() } else { others.next() }) else { continue };
+        let Ok(identity) = identify(&packet(number)) else { continue };
+        point.observe(&packet(number), Timestamp::from_nanoseconds(1000 * order));
+        let used = records(&point.cells::<Cell>()).len();
+        let place = place(&identity.key);
+        let _ = writeln!(
+            text,
+            "| {number} | {place:08x} | {starts} | {record} |",
+            starts = if does_start { "yes" } else { "-" },
+            record = used.checked_sub(1).map_or("-".into(), |record| record.to_string()),
+        );
+    }
+    text += "\nIn this order, at 1000, 2000, … 8000 ns, they leave these records; here, too, places alone are hexadecimal:\n\n\
+         | record | place | start | count | sum |\n|---|---|---|---|---|\n";
+    for (number, Record { place, start, count, sum }) in
+        records(&point.cells::<Cell>()).into_iter().enumerate()
+    {
+        let _ = writeln!(text, "| {number} | {place:08x} | {start} | {count} | {sum} |");
     }
     text
 }

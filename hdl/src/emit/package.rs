@@ -498,11 +498,11 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
             "
 ## Timing
 
-* One beat a cycle, frames of any length back to back; a frame's cell is written in cycle {commit} behind its last beat.
+* One beat a cycle, frames of any length back to back; a frame is in its cell or record in cycle {commit} behind its last beat.
 * `rst` for one cycle is enough. Then the counter memory is cleared in {clearing} cycles, and `running` rises.
 * An interval is sent as {frames} control frames of {bytes} bytes, {pace}. With
-  `m_axis_tready` always high they take at most {drain} cycles ({microseconds:.1} µs), the shortest interval{wait}. An end
-  that comes earlier is refused, counted and flagged.
+  `m_axis_tready` always high, an end that comes {drain} cycles ({microseconds:.1} µs) behind the last one or later is never refused{wait}. One
+  that comes earlier may be: while cells are still read it is refused, counted and flagged; while the last frame leaves it is not.
 {tags}",
             pace = if is_byte {
                 "whose bytes come 4 to 10 cycles apart: put a buffer\n  of whole frames, which is not in this package, before a MAC that cannot pause"
@@ -521,7 +521,7 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
             } else {
                 String::new()
             },
-            wait = if self.design.shell() == Shell::Inline { "; in line they also wait for their turn" } else { "" },
+            wait = if self.design.shell() == Shell::Inline { "; in line, control frames also wait for their turn" } else { "" },
             commit = self.commit,
             clearing = 2 * classes * configuration.rows() * usize::from(shape.tables).next_power_of_two(),
             bytes = frame_bytes(0, false) + blocks * usize::from(shape.cell_bits),
@@ -554,7 +554,8 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * The first interval behind a reset has number 0. If a delimiter of another number ends it, `delimiter_gaps` counts one, though none
   need be lost; if something else does, number 1 of boot epoch 0 is due: of another boot epoch the first delimiter is ignored, and the
   second ends an interval with the flag `gap`. Of a sender that counts its starts let a delimiter end the first interval.
-* Two successive ones need not be neighbours in the stream: others that are ignored may lie between them.
+* Two successive ones need not be neighbours in the stream: others that are ignored may lie between them, unless one of these can be the
+  first of two itself; then that one counts as the first.
 * The first of two successive ones must be ahead of the one that is due, or more than 64 behind it, or of another boot epoch:
   a sender may have started again. So without a key whoever sends two frames renumbers a point. With a key only delimiters with the right
   tag end intervals, and neither numbers nor boot epochs go back. A key is there from the first end behind its schedule on: before, delimiters
@@ -564,7 +565,7 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
   many since reset.
 * An end by `interval_end`, by a register or by the clock is no delimiter: packets in flight may be cut apart. The
   interval and the next one have the flag `timed`, and the host refuses them. In line all of these insert a delimiter.
-  One that comes in the cycle of a delimiter's last beat is that delimiter's end. A delimiter's own frame counts in the
+  One that comes in the cycle of the last beat of the delimiter that is due is that delimiter's end. A delimiter's own frame counts in the
   interval that it ends.
 * In line, an end that is asked for too soon inserts no delimiter: a pin that is held high, or a clock's interval
   shorter than a drain, ends intervals as fast as they can be drained.

@@ -152,6 +152,45 @@ fn check(page: &str) -> Vec<String> {
     heads.into_iter().map(String::from).collect()
 }
 
+/// The example of slices computed anew: which packets start one, where each counts, and what the records hold.
+fn check_slices(page: &str) {
+    let (_, example) = page.split_once("## Example").unwrap();
+    let [seed] = numbers(example, "seed ")[..] else { unreachable!("one seed") };
+    let [zeros, rows] = numbers(example, "prefix lengths ")[..] else { unreachable!("one prefix length") };
+    let block = example.split("```").nth(1).unwrap().strip_prefix("text").unwrap();
+    let mut frame = unhex(block.split_once("\n\n").unwrap().0);
+    let lines: Vec<Vec<&str>> = example
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
+        .map(|line| line.split(" | ").collect())
+        .collect();
+    let (packets, found) = lines.split_at(lines.iter().position(|line| line[0] == "record").unwrap());
+    let mut records: Vec<[u64; 4]> = vec![];
+    for (time, line) in (1000..).step_by(1000).zip(&packets[1..]) {
+        frame[18..20].copy_from_slice(&line[0].parse::<u16>().unwrap().to_be_bytes());
+        let hash = hash(&key(&frame), seed);
+        let place = rounds(((hash >> 48) << 16 | hash & 0xffff) as u32, 4, 568, seed);
+        let starts = u64::from(place.leading_zeros()) >= zeros;
+        match records.last_mut() {
+            _ if starts => records.push([place.into(), time, 1, time]),
+            Some(record) => (record[2], record[3]) = (record[2] + 1, record[3] + time),
+            None => {}
+        }
+        let starts = if starts { "yes" } else { "-" };
+        let record = records.len().checked_sub(1).map_or("-".to_string(), |record| record.to_string());
+        assert_eq!(line[1..], [format!("{place:08x}").as_str(), starts, &record]);
+    }
+    assert!(packets.len() == 9 && records.len() == 2 && records.len() as u64 <= rows / 2);
+    let expected: Vec<Vec<String>> = (0..)
+        .zip(records)
+        .map(|(number, [place, rest @ ..])| {
+            let rest = rest.map(|value| value.to_string());
+            [&[format!("{number}"), format!("{place:08x}")][..], &rest].concat()
+        })
+        .collect();
+    assert_eq!(found[1..], expected[..]);
+}
+
 /// The page of a shipped design with some of its file replaced.
 fn page_of(name: &str, replaced: &[(&str, &str)]) -> String {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/configurations");
@@ -180,6 +219,12 @@ fn the_page_is_enough_to_compute_a_cell() {
     ] {
         assert_eq!(check(&page_of(name, &replaced)), [&always[..], further].concat(), "{name}, {replaced:?}");
     }
+}
+
+#[test]
+fn the_page_is_enough_to_compute_a_record() {
+    check_slices(&page_of("10g-slices", &[]));
+    check_slices(&page_of("1g-slices", &[("seed = 1\n", "seed = 81985529216486895\n")]));
 }
 
 /// The canonical bytes of the default design, by hand from the page's table, and their tag under its seed.
