@@ -261,6 +261,36 @@ fn coarse_stamps_are_noticed_where_they_matter() {
     }
 }
 
+/// One end records in microseconds, the other in nanoseconds, which differ by half a microsecond on average.
+#[test]
+fn recordings_of_unlike_units_are_not_taken_for_exact() {
+    let folder = Folder::new();
+    let exact = measure(&folder, &packets(SENDER), &packets(RECEIVER), &["--interval", "250ms"]).json();
+    for coarse in 0..2 {
+        let mut ends = [SENDER, RECEIVER].map(packets);
+        for packet in &mut ends[coarse] {
+            packet.timestamp -= packet.timestamp % 1000;
+        }
+        let found = measure(&folder, &ends[0], &ends[1], &["--interval", "250ms"]).json();
+        let intervals = |json: &Value| json["intervals"].as_array().unwrap().clone();
+        let mut lossless = 0;
+        for (found, exact) in intervals(&found).iter().zip(intervals(&exact)) {
+            let number = |json: &Value| json.as_f64().unwrap();
+            if exact["lost"] != 0 || exact["mean_ci95_ns"][0] != exact["mean_ci95_ns"][1] {
+                continue;
+            }
+            lossless += 1;
+            let truth = number(&exact["mean_ns"]);
+            assert!((number(&found["mean_ns"]) - truth).abs() < 40.0, "{found}, {truth}");
+            for range in ["mean_ci95_ns", "bracket_ns"] {
+                let [low, high] = [0, 1].map(|end| number(&found[range][end]));
+                assert!(low <= truth && truth <= high && high - low < 1001.0, "{range}: {found}, {truth}");
+            }
+        }
+        assert!(lossless >= 8, "{lossless}");
+    }
+}
+
 /// What `decode` and `read` make of the control frames alone of what was measured with these options.
 fn from_frames(folder: &Folder, ends: &[Vec<Packet>; 2], options: &[&str]) -> [Value; 2] {
     let frames = folder.path("control.pcapng");

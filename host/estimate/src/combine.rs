@@ -56,6 +56,8 @@ pub struct Overall {
     pub effective_samples: u64,
     /// Those of them that are of intervals whose mean is not exact: what its error rests on.
     pub sampled: u64,
+    /// What times are multiples of: mean and bracket are those of measured delays.
+    pub rounding: Rounding,
     /// Packets lost and packets gained, apart.
     pub balance: Balance,
     /// Why rows of some interval are no chance sample of its packets, if so.
@@ -190,6 +192,7 @@ pub fn combine(intervals: &[Estimate]) -> Overall {
             Ok(Mean { uncertainty: Uncertainty::Exact, .. }) => 0,
             _ => each.effective_samples,
         }),
+        rounding: intervals.iter().fold(Rounding::default(), |all, each| all.max(each.rounding)),
         balance: intervals.iter().fold(Balance::default(), |sum, each| sum.and(each.balance)),
         representative: intervals.iter().try_for_each(|each| each.representative),
         mean: whole(intervals, |each| Ok((each.mean?, *each)))

@@ -493,6 +493,8 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let mean = trusted().and(overall.mean);
     let range = mean.and_then(|mean| mean.range(Confidence::P95));
     let deviation = trusted().and(overall.deviation);
+    // Delays that are spread less than rests are no rests' sum: packets may be in step with a clock.
+    let shift = if deviation.is_ok() { overall.rounding.shift() } else { 0.0 };
     let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
     let samples_are_few = (overall.sampled as f64) < LEAST_SAMPLES;
     // Of some intervals too few packets are in rows to show a deviation at all.
@@ -527,12 +529,15 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     quantities.extend([
         Quantity::new(&SAMPLES, samples),
         Quantity {
-            range: Some(range.map(ends)),
+            range: Some(range.map(|range| ends(overall.rounding.around(range)))),
             samples: Some(overall.effective_samples),
             remark: strained.or(constant.then_some(Remark::Constant)).or(outside.then_some(Remark::Outside)),
-            ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds())))
+            ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds() + shift)))
         },
-        Quantity::bounds(&BRACKET, trusted().and(overall.bracket)),
+        Quantity::bounds(
+            &BRACKET,
+            trusted().and(overall.bracket).map(|bounds| overall.rounding.around(bounds)),
+        ),
         Quantity {
             range: Some(deviation_range.map(ends)),
             remark: (constant || is_sampled && has_no_spread).then_some(Remark::Constant),

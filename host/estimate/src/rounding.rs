@@ -1,4 +1,4 @@
-//! Rounded times: what coarse clocks add to the spread of delays.
+//! Rounded times: what coarse clocks add to delays and to their spread.
 //!
 //! A clock that shows multiples of q leaves a rest e of each time, anywhere within 0..q if packets are not sent in step with it. A measured
 //! delay is D = d + e_s - e_r: the true one, with the sender's rest and less the receiver's. Whatever d is, the mean of e_s - e_r is the same, so that d and
@@ -16,13 +16,25 @@
 //! Where nothing is spread at all, rounding has not added anything either: the deviation stays 0, and its interval says how much may hide
 //! in the units.
 //!
+//! # The mean
+//!
+//! The mean of e_s - e_r is (q_s - q_r) / 2 where rests are even: nothing where both ends round alike, and half a microsecond where one records in
+//! nanoseconds and the other, as most recorders do, in microseconds. There the mean is moved by it, unless delays are spread less than rests are, and its interval and its bracket reach farther, by q_s
+//! below and q_r above: no rest is larger, even if packets are sent in step with the clock. Other units are not believed to be a recorder's: packets
+//! that are sent once a millisecond have times that are multiples of one, by the finest clock.
+//!
 //! # Test plan
 //!
+//! Means of delays whose times are cut to 1 µs at one end: bracket and interval hold the true one whatever the rests are, and the mean is half way. With units
+//! that are alike, or another than a recorder's, nothing changes.
 //! Uniform, exponential and lognormal delays between 0.3 and 5 µs, cut to 1 µs at both ends or at one, over many seeds, against the
 //! exact deviation before they were cut: the interval holds it in 95 % within chance; from a unit of deviation on the corrected value is
 //! off by chance alone; deviations below the unit's correction are refused. Without units nothing changes.
 
 use crate::Range;
+
+/// The unit of most recorders' times, in nanoseconds.
+const RECORDERS: f64 = 1000.0;
 
 /// What both ends' times are multiples of, in nanoseconds; 0 and 1 are exact times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +67,25 @@ impl Rounding {
     fn middle(self) -> f64 {
         let [sender, receiver] = self.units();
         (sender * sender + receiver * receiver) / 12.0
+    }
+
+    /// The ends' units where one is a recorder's and the other finer, else 0.
+    fn uneven(self) -> [f64; 2] {
+        let units = self.units();
+        let [sender, receiver] = units;
+        if sender.max(receiver) == RECORDERS && sender.min(receiver) < RECORDERS { units } else { [0.0; 2] }
+    }
+
+    /// By how many nanoseconds measured delays are too short on average.
+    pub fn shift(self) -> f64 {
+        let [sender, receiver] = self.uneven();
+        (receiver - sender) / 2.0
+    }
+
+    /// What holds the mean, of what holds the mean of measured delays.
+    pub fn around(self, measured: Range) -> Range {
+        let [sender, receiver] = self.uneven();
+        Range { lower: measured.lower - sender, upper: measured.upper + receiver }
     }
 
     /// The deviation without it, of one that contains it; none if it is no more than what is taken off.
