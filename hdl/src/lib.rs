@@ -12,7 +12,7 @@
 //! [`point::core::Core`] puts them together; [`emit::module::emit`] writes a configuration out as one Verilog file,
 //! [`emit::design::emit`] a [`deltaline_design::Design`] with registers and a clock; [`emit::package::package`] makes of it all
 //! that a user drops into a project.
-//! [`inline`] stands in the stream itself: it inserts delimiters and control frames.
+//! [`inline`] stands in the stream itself: it inserts delimiters and control frames; [`reference`](mod@reference), reference packets.
 // Ports are documented in each module's port table, where they can be read side by side.
 #![allow(missing_docs)]
 
@@ -26,6 +26,7 @@ pub mod interval;
 pub mod leaves;
 mod module;
 pub mod point;
+pub mod reference;
 pub mod registers;
 pub mod report;
 pub mod sketch;

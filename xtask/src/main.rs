@@ -9,6 +9,7 @@ mod everything;
 mod formal;
 mod mutations;
 mod package;
+mod reference;
 mod registers;
 mod report;
 mod stamp;
@@ -40,6 +41,8 @@ enum Task {
     Test,
     /// Write a design's Verilog with all that goes along with it: constraints, file lists, documentation
     Verilog(verilog::Arguments),
+    /// Write the Verilog of what sends and receives reference packets, for reference latency interpolation
+    Reference(reference::Arguments),
     /// Make the register block, its accessors and its documentation from the SystemRDL source
     Registers {
         /// Only compare them with the committed ones
@@ -134,6 +137,7 @@ fn run(task: Task) -> Result<(), Failure> {
         }
         Task::Test => everything::run(),
         Task::Verilog(arguments) => verilog::run(&arguments),
+        Task::Reference(arguments) => reference::run(&arguments),
         Task::Registers { check } => registers::generate(check),
         Task::Mutate(arguments) => mutations::run_all(&arguments),
         Task::Acceptance => acceptance::run_all(),

@@ -79,7 +79,7 @@ fn seed_note(design: &Design, arguments: &Arguments) -> Option<String> {
 }
 
 /// The design of this name or path.
-fn find(design: &str) -> Result<Design, DesignError> {
+pub(crate) fn find(design: &str) -> Result<Design, DesignError> {
     if is_file(design) { Design::complete(Path::new(design)) } else { Design::named(design) }
 }
 

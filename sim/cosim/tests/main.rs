@@ -17,6 +17,7 @@ mod inline;
 mod lint;
 mod mixing;
 mod mutations;
+mod reference;
 mod registers;
 mod rusthdl;
 mod shell;

@@ -25,6 +25,7 @@ use deltaline_hdl::emit::kind::Module;
 use deltaline_hdl::emit::module::emit;
 use deltaline_hdl::emit::reader;
 use deltaline_hdl::inline::{self, Width};
+use deltaline_hdl::reference;
 use deltaline_hdl::registers::{self, Emitted, Options};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::wire::shape::Kind;
@@ -277,6 +278,7 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         Options { clock: true, delimiters: true, authentication: true },
     );
     let (insertion, wide_insertion) = ("insertion", "insertion_256");
+    let (reference_sender, reference_receiver) = ("reference_sender", "reference_receiver");
     let (time, stream_time, clock_name) = ("time_of_day", "stream_time_of_day", "adjustable_clock");
     Ok(vec![
         subject(NAME, format!("64 bits, 2 x {rows} rows"), emit(&configuration, Module::Core, NAME)?),
@@ -287,6 +289,8 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         beside(clock_name, emit_block(&mut AdjustableClock::default(), clock_name)?),
         beside(insertion, inline::emit(&configuration, Width::Bits64, insertion)?),
         beside(wide_insertion, inline::emit(&configuration, Width::Bits256, wide_insertion)?),
+        beside(reference_sender, reference::emit_sender(&configuration, reference_sender)?),
+        beside(reference_receiver, reference::emit_receiver(&configuration, reference_receiver)?),
     ])
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod fields;
 pub mod frame;
 pub mod header;
 pub mod message;
+pub mod reference;
 pub mod shape;
 pub mod v1;
 pub mod v2;

@@ -10,7 +10,7 @@
 //! |      | 48    | source | [`SOURCE`](crate::wire::check::SOURCE) |
 //! |      | 16    | EtherType | 0x88B5, IEEE 802 local experimental |
 //! |      | 8     | version | 2 |
-//! |      | 8     | role | 0 sender, 1 receiver; 3 is reserved for reference packets |
+//! |      | 8     | role | 0 sender, 1 receiver; 3 is a reference packet, whose layout is another |
 //! | 2    | 63:32 | segment | number of the measurement segment; class c of a [classifier](crate::packet::classifier) adds c |
 //! |      | 31:0  | interval | number of the interval, modulo 2^32 |
 //! | 3    | 63:0  | configuration | its identifier, [`Configuration::id`](crate::configuration::Configuration::id) |

@@ -56,6 +56,7 @@ pub mod lda;
 mod pair;
 pub mod place;
 mod point;
+pub mod reference;
 pub mod registers;
 pub mod sampler;
 pub mod shell;

@@ -1,0 +1,256 @@
+//! The reference packet: a frame that carries the time at which it was sent.
+//!
+//! Reference latency interpolation (RLI; Lee, Duffield, Kompella, SIGCOMM 2010, section 4) takes the delays of packets between two
+//! reference packets from theirs: they wait in the same queues. The sender inserts one behind every n-th packet,
+//! [`Injector`](crate::reference::Injector) says when; the receiver subtracts the time that it carries from the time at which it comes.
+//!
+//! As a [delimiter](crate::wire::delimiter) it is an untagged Ethernet frame of eight 64-bit words to a group address, and begins as every
+//! frame of ours. Put it into the queue of the traffic that it stands for. All numbers are big-endian; offsets count bytes from the
+//! destination MAC address; the FCS is not part of it.
+//!
+//! | offset | bytes | field | meaning |
+//! |--------|-------|-------|---------|
+//! | 0      | 6     | destination | [`DESTINATION`](crate::wire::check::DESTINATION) |
+//! | 6      | 6     | source | [`SOURCE`](crate::wire::check::SOURCE) |
+//! | 12     | 2     | EtherType | 0x88B5, IEEE 802 local experimental |
+//! | 14     | 1     | version | 2 |
+//! | 15     | 1     | role | 3 reference packet |
+//! | 16     | 4     | segment | number of the measurement segment |
+//! | 20     | 4     | number | of the reference packet, from 0, modulo 2^32: a missing one shows |
+//! | 24     | 8     | configuration | its identifier, [`Configuration::id`] |
+//! | 32     | 8     | sent | PTP relative-64 timestamp of its first byte at the sender |
+//! | 40     | 16    | reserved | zero; a reader ignores it |
+//! | 56     | 8     | check | the [check word](crate::wire::check) |
+//!
+//! The core does not compare the check word, nor addresses and reserved bytes: in the stream the FCS covers them. Against forgers nothing guards it.
+//!
+//! # Test plan
+//!
+//! A reference packet by hand; round trip of arbitrary contents, padded and not; every single-bit error outside the MAC
+//! addresses and the reserved bytes, and every length cut, refused; it is no delimiter and no control frame; arbitrary bytes never panic; number and
+//! time enter the check word rotated.
+
+use crate::configuration::Configuration;
+use crate::time::Timestamp;
+use crate::wire::check::{ETHERTYPE, check_start, check_step, check_word, first_words};
+use crate::wire::fields::Fields;
+use crate::wire::header;
+
+/// Version of the layout.
+pub const VERSION: u8 = header::VERSIONS[1];
+/// The role byte of a reference packet.
+pub const ROLE: u8 = 3;
+/// Words of a reference packet.
+pub const WORDS: usize = 8;
+/// Length of a reference packet in bytes.
+pub const BYTES: usize = 8 * WORDS;
+/// By how many bits the words that hold number and time are rotated to the left within the check word.
+pub const CHECK_ROTATIONS: [u32; 2] = [4, 2];
+
+/// What a reference packet says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// Number of the measurement segment.
+    pub segment: u32,
+    /// Number of the reference packet.
+    pub number: u32,
+    /// Identifier of the configuration.
+    pub configuration: u64,
+    /// When its first byte was sent.
+    pub sent: Timestamp,
+}
+
+/// Why bytes are not a reference packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReferenceError {
+    /// Another EtherType: somebody else's frame.
+    #[error("EtherType {0:#06x} is not that of reference packets ({ETHERTYPE:#06x})")]
+    EtherType(u16),
+    /// The frame ends too early.
+    #[error("{0} bytes where a reference packet has {BYTES}: capture with a snap length of at least {BYTES}")]
+    Truncated(usize),
+    /// A layout that this version does not know.
+    #[error("layout version {0}, this is version {VERSION}: use the same release at both ends")]
+    Version(u8),
+    /// Another role: a control frame or a delimiter.
+    #[error(
+        "role {0} is not that of reference packets ({ROLE}): 0 and 1 are control frames, 2 is a delimiter"
+    )]
+    Role(u8),
+    /// The check word does not match.
+    #[error(
+        "check word {found:#018x} where the contents give {expected:#018x}: the reference packet is corrupted"
+    )]
+    Check {
+        /// What the frame holds.
+        found: u64,
+        /// What its contents give.
+        expected: u64,
+    },
+}
+
+impl Reference {
+    /// The reference packet of this number, sent at this time.
+    pub fn new(configuration: &Configuration, number: u32, sent: Timestamp) -> Self {
+        let (segment, configuration) = (configuration.segment(), configuration.id());
+        Reference { segment, number, configuration, sent }
+    }
+
+    /// The whole frame as words; hardware emits them with the most significant byte first.
+    pub fn words(&self) -> [u64; WORDS] {
+        let [first, second] = first_words(VERSION, ROLE);
+        let numbers = u64::from(self.segment) << 32 | u64::from(self.number);
+        let mut words = [first, second, numbers, self.configuration, self.sent.0, 0, 0, 0];
+        let start = check_start(VERSION, ROLE);
+        words[7] = words[2..7].iter().fold(start, |check, word| check_step(check, *word));
+        words
+    }
+
+    /// The frame's bytes.
+    pub fn encode(&self) -> [u8; BYTES] {
+        let mut bytes = [0; BYTES];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(self.words()) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// What a frame says, if it is a reference packet of `configuration`, as a receiver recognises it at line rate: by length, EtherType, version,
+    /// role, segment and configuration.
+    pub fn of(configuration: &Configuration, frame: &[u8]) -> Option<Self> {
+        let frame = frame.get(..BYTES)?;
+        let expected = Reference::new(configuration, 0, Timestamp(0)).encode();
+        let is_ours = frame[12..20] == expected[12..20] && frame[24..32] == expected[24..32];
+        is_ours.then(|| Reference::read(Fields(frame)))
+    }
+
+    fn read(field: Fields) -> Self {
+        Reference {
+            segment: field.u32(16),
+            number: field.u32(20),
+            configuration: field.u64(24),
+            sent: Timestamp(field.u64(32)),
+        }
+    }
+
+    /// Checks and decodes a frame; bytes behind its end (padding) are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`ReferenceError`] with what is wrong.
+    pub fn decode(bytes: &[u8]) -> Result<Self, ReferenceError> {
+        let truncated = ReferenceError::Truncated(bytes.len());
+        let &[high, low, version, role] = bytes.get(12..16).ok_or(truncated)? else { return Err(truncated) };
+        let ethertype = u16::from_be_bytes([high, low]);
+        if ethertype != ETHERTYPE {
+            return Err(ReferenceError::EtherType(ethertype));
+        }
+        // In every version a role means the same.
+        if role != ROLE {
+            return Err(ReferenceError::Role(role));
+        }
+        if version != VERSION {
+            return Err(ReferenceError::Version(version));
+        }
+        let reference = bytes.get(..BYTES).ok_or(truncated)?;
+        let field = Fields(reference);
+        let expected = check_word(&reference[..BYTES - 8]);
+        let found = field.u64(BYTES - 8);
+        if found != expected {
+            return Err(ReferenceError::Check { found, expected });
+        }
+        Ok(Reference::read(field))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::delimiter::{Delimiter, DelimiterError};
+    use crate::wire::frame::Frame;
+    use proptest::prelude::*;
+
+    const SAMPLE: Reference = Reference {
+        segment: 0x0102_0304,
+        number: 0xfffe_fdfc,
+        configuration: 0x1122_3344_5566_7788,
+        sent: Timestamp(0x8000_0000_0000_0001),
+    };
+
+    proptest! {
+        #[test]
+        fn reference_packets_survive_the_round_trip(
+            segment: u32,
+            number: u32,
+            configuration: u64,
+            sent: u64,
+            padding in 0usize..20,
+        ) {
+            let reference = Reference { segment, number, configuration, sent: Timestamp(sent) };
+            let mut padded = [0xaa; BYTES + 20];
+            padded[..BYTES].copy_from_slice(&reference.encode());
+            prop_assert_eq!(Reference::decode(&padded[..BYTES + padding]), Ok(reference));
+        }
+
+        #[test]
+        fn number_and_time_enter_the_check_word_rotated(number: u32, sent: u64) {
+            let of_zero = Reference { number: 0, sent: Timestamp(0), ..SAMPLE }.words()[7];
+            let check = Reference { number, sent: Timestamp(sent), ..SAMPLE }.words()[7];
+            let [of_number, of_time] = CHECK_ROTATIONS;
+            prop_assert_eq!(check, of_zero ^ u64::from(number).rotate_left(of_number) ^ sent.rotate_left(of_time));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Reference::decode(&bytes);
+            if bytes.len() >= 16 {
+                bytes[12..16].copy_from_slice(&[0x88, 0xb5, 2, 3]);
+                prop_assert!(Reference::decode(&bytes).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_reference_packet_by_hand() {
+        let bytes = SAMPLE.encode();
+        assert_eq!(bytes[..12], [0x03, 0x44, 0x45, 0x4c, 0x54, 0x41, 0x02, 0x44, 0x45, 0x4c, 0x54, 0x41]);
+        assert_eq!(bytes[12..24], [0x88, 0xb5, 2, 3, 1, 2, 3, 4, 0xff, 0xfe, 0xfd, 0xfc]);
+        assert_eq!(bytes[24..32], [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88]);
+        assert_eq!(bytes[32..40], [0x80, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(bytes[40..56], [0; 16]);
+        // 0x88b50203 << 5, the numbers rotated by 4, the configuration by 3, the time by 2.
+        let check = 0x11_16a0_4060_u64 ^ 0x1020_304f_ffef_dfc0 ^ 0x8911_9a22_ab33_bc40 ^ 6;
+        assert_eq!(bytes[56..], check.to_be_bytes());
+    }
+
+    #[test]
+    fn every_single_bit_error_and_every_cut_is_refused() {
+        let bytes = SAMPLE.encode();
+        for bit in 12 * 8..BYTES * 8 {
+            let mut broken = bytes;
+            broken[bit / 8] ^= 0x80 >> (bit % 8);
+            assert!(Reference::decode(&broken).is_err(), "bit {bit}");
+        }
+        for length in 0..BYTES {
+            assert_eq!(Reference::decode(&bytes[..length]), Err(ReferenceError::Truncated(length)));
+        }
+    }
+
+    #[test]
+    fn it_is_neither_delimiter_nor_control_frame() {
+        let bytes = SAMPLE.encode();
+        assert!(matches!(Delimiter::decode(&bytes), Err(DelimiterError::Role(ROLE))));
+        assert!(Frame::decode(&bytes).is_err());
+        let delimiter = Delimiter { segment: 1, interval: 2, configuration: 3, boot_epoch: 4, key: 5 };
+        assert_eq!(Reference::decode(&delimiter.encode()), Err(ReferenceError::Role(2)));
+    }
+
+    #[test]
+    fn points_know_their_own() {
+        let configuration = Configuration::new(crate::configuration::Settings::default()).unwrap();
+        let ours = Reference::new(&configuration, 7, Timestamp(9));
+        assert_eq!(Reference::of(&configuration, &ours.encode()), Some(ours));
+        assert_eq!(Reference::of(&configuration, &SAMPLE.encode()), None);
+        assert_eq!(Reference::of(&configuration, &ours.encode()[..BYTES - 1]), None);
+    }
+}
