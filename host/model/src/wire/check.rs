@@ -32,6 +32,23 @@ pub const fn check_step(check: u64, word: u64) -> u64 {
     check.rotate_left(1) ^ word
 }
 
+/// The words of a frame of eight: how every frame of ours begins, these, and the check word.
+pub(crate) fn checked_words(version: u8, role: u8, middle: [u64; 5]) -> [u64; 8] {
+    let [first, second] = first_words(version, role);
+    let [third, fourth, fifth, sixth, seventh] = middle;
+    let check = middle.into_iter().fold(check_start(version, role), check_step);
+    [first, second, third, fourth, fifth, sixth, seventh, check]
+}
+
+/// The bytes of a frame of eight words.
+pub(crate) fn bytes_of(words: [u64; 8]) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_be_bytes());
+    }
+    bytes
+}
+
 /// The check word of a frame without it: whole words from the addresses on, two of them at least.
 pub(crate) fn check_word(frame: &[u8]) -> u64 {
     let mut words = frame.chunks_exact(8).map(|word| Fields(word).u64(0)).skip(1);

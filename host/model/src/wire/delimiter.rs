@@ -43,7 +43,7 @@
 
 use crate::configuration::Configuration;
 use crate::wire::authentication::Key;
-use crate::wire::check::{ETHERTYPE, check_start, check_step, check_word, first_words};
+use crate::wire::check::{ETHERTYPE, bytes_of, check_word, checked_words};
 use crate::wire::fields::Fields;
 
 /// Version of the layout: what has not changed since keeps it.
@@ -106,13 +106,9 @@ impl Delimiter {
 
     /// The whole frame as words, without a tag; hardware emits them with the most significant byte first.
     pub fn words(&self) -> [u64; WORDS] {
-        let [first, second] = first_words(VERSION, ROLE);
         let numbers = u64::from(self.segment) << 32 | u64::from(self.interval);
         let epoch_and_key = u64::from(self.boot_epoch) << 32 | u64::from(self.key) << 16;
-        let mut words = [first, second, numbers, self.configuration, epoch_and_key, 0, 0, 0];
-        let start = check_start(VERSION, ROLE);
-        words[7] = words[2..7].iter().fold(start, |check, word| check_step(check, *word));
-        words
+        checked_words(VERSION, ROLE, [numbers, self.configuration, epoch_and_key, 0, 0])
     }
 
     /// The frame's bytes, with the tag of this key, whose identifier it names.
@@ -125,11 +121,7 @@ impl Delimiter {
 
     /// The frame's bytes, without a tag.
     pub fn encode(&self) -> [u8; BYTES] {
-        let mut bytes = [0; BYTES];
-        for (bytes, word) in bytes.chunks_exact_mut(8).zip(self.words()) {
-            bytes.copy_from_slice(&word.to_be_bytes());
-        }
-        bytes
+        bytes_of(self.words())
     }
 
     /// What a frame says, if it is a delimiter of `configuration`, as a measurement point recognises it at line rate: by length,
