@@ -305,21 +305,13 @@ impl<const R: usize, const A: usize, const C: usize, const K: usize, const Z: us
 
 /// Emits in one of the sizes behind the semicolon, with K tags and Z tables of slices.
 macro_rules! emit_in {
-    ($size:ident, $configuration:ident, $name:ident, $k:literal, 1; $(($rows:literal, $banks:literal, $classes:literal))*) => {
+    ($size:ident, $configuration:ident, $name:ident, $k:literal, $z:literal; $(($rows:literal, $banks:literal, $classes:literal))*) => {
         match ($size.rows, $size.banks, $size.classes) {
             $(($rows, $banks, $classes) => {
                 const R: usize = row_bits($rows);
-                emit_block(&mut Core::<R, R, { R + 1 }, $k, 1>::new($configuration), $name)
-            })*
-            _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
-        }
-    };
-    ($size:ident, $configuration:ident, $name:ident, $k:literal, 0; $(($rows:literal, $banks:literal, $classes:literal))*) => {
-        match ($size.rows, $size.banks, $size.classes) {
-            $(($rows, $banks, $classes) => {
-                const R: usize = row_bits($rows);
-                const A: usize = word_bits($rows, $banks, $classes);
-                emit_block(&mut Core::<R, A, { A + 1 }, $k, 0>::new($configuration), $name)
+                // One table: an address is that of a word.
+                const A: usize = if $z == 1 { R } else { word_bits($rows, $banks, $classes) };
+                emit_block(&mut Core::<R, A, { A + 1 }, $k, $z>::new($configuration), $name)
             })*
             _ => Err(EmitError::Design(format!("{:?} is not compiled", $size))),
         }

@@ -83,17 +83,19 @@ pub struct Delimiter<const W: usize, const K: usize> {
     is_last: Signal<Local, Bit>,
 }
 
+/// A frame of eight words, first byte lowest.
+pub(crate) fn first_byte_lowest(bytes: &[u8; delimiter::BYTES]) -> Bits<512> {
+    let add = |frame: Bits<512>, byte: &u8| (frame << 8) | Bits::<512>::from(u64::from(*byte));
+    bytes.iter().rev().fold(Bits::default(), add)
+}
+
 impl<const W: usize, const K: usize> Delimiter<W, K> {
     /// The delimiter of a configuration.
     pub fn new(configuration: &Configuration) -> Self {
         let bytes = delimiter::Delimiter::new(configuration, 0).encode();
-        let of_zero = bytes
-            .iter()
-            .rev()
-            .fold(Bits::<512>::default(), |frame, byte| (frame << 8) | Bits::<512>::from(u64::from(*byte)));
         let all_bytes = (0..K).fold(Bits::<K>::default(), |keep, byte| keep.replace_bit(byte, true));
         module! { Delimiter {
-            of_zero: Constant::new(of_zero),
+            of_zero: Constant::new(first_byte_lowest(&bytes)),
             check_rotation: Constant::new(u64::from(CHECK_ROTATION).into()),
             all_bytes: Constant::new(all_bytes),
             beat_bits: Constant::new(u64::from(W.ilog2()).into()),

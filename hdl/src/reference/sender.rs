@@ -41,6 +41,7 @@
 //! n-th frame, and nowhere else, the model's reference packet, numbered one by one, with the time at which its first
 //! beat was taken; the rules of AXI4-Stream; numbers around their wrap; planted faults.
 
+use crate::inline::delimiter::first_byte_lowest;
 use crate::inline::inserter::Inserter;
 use crate::leaves::Flop;
 use crate::module::module;
@@ -106,12 +107,8 @@ impl Sender {
     /// The sender of a configuration's segment.
     pub fn new(configuration: &Configuration) -> Self {
         let bytes = Reference::new(configuration, 0, Timestamp(0)).encode();
-        let of_zero = bytes
-            .iter()
-            .rev()
-            .fold(Bits::<512>::default(), |frame, byte| (frame << 8) | Bits::<512>::from(u64::from(*byte)));
         module! { Sender {
-            of_zero: Constant::new(of_zero),
+            of_zero: Constant::new(first_byte_lowest(&bytes)),
             number_rotation: Constant::new(u64::from(CHECK_ROTATIONS[0]).into()),
         }
             clk rst s_axis_tdata s_axis_tkeep s_axis_tvalid s_axis_tready s_axis_tlast s_axis_tuser spacing ptp_ts number
