@@ -53,12 +53,23 @@ pub(crate) fn document() -> Result<(), Failure> {
 
 /// All tests.
 pub(crate) fn test() -> Result<(), Failure> {
-    let tshark = tshark_script()?;
+    let (tshark, frr) = (tshark_script()?, tools::frr()?);
     cargo(
         &["test", "--release", "--workspace", "--features", FEATURES, "--locked", "--no-fail-fast"],
-        &[("DELTALINE_TSHARK", &tshark)],
+        &[("DELTALINE_TSHARK", &tshark), (FRR, &frr.to_string_lossy())],
     )
 }
+
+/// The whole tests of a network in network namespaces, and of probes over a path there.
+pub(crate) fn network() -> Result<(), Failure> {
+    let frr = tools::frr()?;
+    let mut arguments = vec!["test", "--release", "--locked", "--package", "deltaline-hosts"];
+    arguments.extend(["--test", "network", "--test", "probes", "--", "--ignored", "--nocapture"]);
+    cargo(&arguments, &[(FRR, &frr.to_string_lossy())])
+}
+
+/// Where tests find FRR's daemons.
+const FRR: &str = "DELTALINE_FRR";
 
 /// Builds the operator's program, with more than it is shipped with if need be, and says where it is: beside this one.
 pub(crate) fn build_program(more: &[&str]) -> Result<PathBuf, Failure> {

@@ -103,6 +103,9 @@ enum Task {
         #[arg(long, default_value_t = 10_000)]
         count: u32,
     },
+    /// Squeeze queues and cut a link of six routers in network namespaces, and see that the station says so; and compare an LDA with
+    /// probes over a real queue. To root alone, as a rule
+    Network,
     /// Look the crates up in the newest RustSec database of advisories, which is fetched from its repository
     Audit,
     /// Install the pinned tools into the folder `.tools`; does nothing if they are there
@@ -150,6 +153,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Notices { check } => supply::notices(check),
         Task::Package => package::run(),
         Task::Stamp { count } => stamp::run(count),
+        Task::Network => cargo::network(),
         Task::Store { rows } => store::check(rows),
         Task::Audit => supply::audit(),
         Task::Tools { selection } => Ok(tools::install(selection)?),

@@ -11,6 +11,7 @@
 //! * `.tools/stamp-suite`: the program of the crate of that name, compiled,
 //! * `.tools/formal`: Python virtual environment with yosys-smtbmc and a solver,
 //! * `.tools/debian`: Icarus Verilog and tshark unpacked from Debian packages, only if the system has none,
+//! * `.tools/frr`: likewise FRR, the routing of networks in network namespaces,
 //! * `.tools/timing`: likewise OpenSTA and the standard cell library osu018,
 //! * `.tools/icestorm`: likewise icebox_vlog, which reads a netlist out of a bitstream.
 //!
@@ -30,7 +31,9 @@ mod staging;
 mod unpacked;
 
 use compiled::STAMP_SUITE;
-use debian::{DEBIAN, ICARUS, ICESTORM, OSU018, TIMING, install_debian, missing_apt};
+use debian::{
+    DEBIAN, FRR, FRR_DAEMONS, FRR_FOLDER, ICARUS, ICESTORM, OSU018, TIMING, install_debian, missing_apt,
+};
 use error::{Error, io_error};
 use missing::is_on_path;
 use python::{
@@ -67,11 +70,13 @@ pub(crate) enum Selection {
     Formal,
     /// Icarus Verilog and tshark, unless the system has them
     Debian,
+    /// FRR, unless the system has it: the routing of networks in network namespaces
+    Frr,
     /// icebox_vlog, unless the system has it: what the verification of bitstreams needs besides the others
     Icestorm,
     /// nextpnr, and OpenSTA with a cell library unless the system has them: what the report needs besides Yosys
     Place,
-    /// All that the tests need: simulation, synthesis, debian
+    /// All that the tests need: simulation, synthesis, debian, frr
     Test,
     /// All of them
     All,
@@ -105,7 +110,12 @@ pub(crate) fn install(selection: Selection) -> Result<(), Error> {
         missing.extend(missing::compiler());
     }
     let mut packages = Vec::new();
-    let sets = [(Selection::Debian, &DEBIAN), (Selection::Place, &TIMING), (Selection::Icestorm, &ICESTORM)];
+    let sets = [
+        (Selection::Debian, &DEBIAN),
+        (Selection::Frr, &FRR),
+        (Selection::Place, &TIMING),
+        (Selection::Icestorm, &ICESTORM),
+    ];
     for (one, set) in sets {
         if selected(one) && !set.is_installed()? {
             packages.push(set);
@@ -274,6 +284,21 @@ pub(crate) fn tshark() -> Result<Command, Error> {
     }
     install(Selection::Debian)?;
     Unpacked::at(&folder()?.join(DEBIAN.name)).map(|unpacked| unpacked.tshark())
+}
+
+/// The folder of FRR's daemons; installed on first use.
+pub(crate) fn frr() -> Result<PathBuf, Error> {
+    if FRR.is_on_system() {
+        return Ok(Path::new("/").join(FRR_FOLDER));
+    }
+    install(Selection::Frr)?;
+    let folder = folder()?;
+    let unpacked = Unpacked::at(&folder.join(FRR.name))?;
+    let scripts = folder.join("frr-daemons");
+    for daemon in FRR_DAEMONS {
+        script(&scripts.join(daemon), &unpacked.frr(daemon))?;
+    }
+    Ok(scripts)
 }
 
 /// icebox_vlog, a script of Python; installed on first use.

@@ -77,7 +77,8 @@ impl Rule {
         }
     }
 
-    /// The same for rises of at least so much, from the median of the past to that of the run, in the values' unit.
+    /// The same where each of the last values has to be above the median of the past by at least so much, in the values' unit. What is above the past by
+    /// less becomes the past.
     #[must_use]
     pub fn with_least_rise(self, least_rise: f64) -> Self {
         Rule { least_rise, ..self }
@@ -95,40 +96,28 @@ struct Watch {
     past: VecDeque<f64>,
     /// Values above the past.
     run: Vec<f64>,
-    is_named: bool,
 }
 
 impl Watch {
-    /// Takes a value; says by how much the run lies above the past, if it is long enough, and that much.
+    /// Takes a value; says by how much the run lies above the past, if it is long enough.
     fn take(&mut self, value: f64, rule: Rule) -> Option<f64> {
+        let Rule { past, run, least_rise } = rule;
         let highest = self.past.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if self.past.len() == rule.past && value > highest {
+        let usual = middle(self.past.make_contiguous());
+        if self.past.len() == past && value > highest && value - usual >= least_rise {
             self.run.push(value);
-            if self.run.len() > rule.run {
-                let first = self.run.remove(0);
-                if !self.is_named {
-                    self.remember([first], rule.past);
-                }
+            if self.run.len() > run {
+                self.run.remove(0);
             }
-            let is_long = self.run.len() == rule.run;
-            let rise = is_long.then(|| middle(&self.run) - middle(self.past.make_contiguous()));
-            let rise = rise.filter(|rise| *rise >= rule.least_rise);
-            self.is_named = rise.is_some();
-            return rise;
+            return (self.run.len() == run).then(|| middle(&self.run) - usual);
         }
-        // A run without a name was nothing; one with a name was a spike, which is over.
-        let run = std::mem::take(&mut self.run);
-        let quiet = if self.is_named { vec![] } else { run };
-        self.is_named = false;
-        self.remember(quiet.into_iter().chain([value]), rule.past);
-        None
-    }
-
-    /// Takes values into the past, of which it keeps so many.
-    fn remember(&mut self, values: impl IntoIterator<Item = f64>, most: usize) {
-        self.past.extend(values);
-        let surplus = self.past.len().saturating_sub(most);
+        // A short run was nothing; a long one was a spike, which is over.
+        let short = std::mem::take(&mut self.run);
+        let quiet = if short.len() < run { short } else { vec![] };
+        self.past.extend(quiet.into_iter().chain([value]));
+        let surplus = self.past.len().saturating_sub(past);
         self.past.drain(..surplus);
+        None
     }
 }
 

@@ -1,4 +1,6 @@
-//! Two hosts and the router between them, each in a network namespace of its own: real traffic over two hops, recorded at both ends.
+//! Real traffic over real queues, in network namespaces: a [`Path`] of two hops, and a [`Network`](network::Network) of routers.
+//!
+//! The path has two hosts, which record, and the router between them:
 //!
 //! ```text
 //!    sender                     router                                      receiver
@@ -14,13 +16,18 @@
 //! # Test plan
 //!
 //! What the recorders lack is what the router counts as dropped; an exchange of both recordings against exact matching
-//! (`tests/path.rs`).
+//! (`tests/path.rs`). Networks have their own.
 
+mod answering;
 mod namespace;
+pub mod network;
 mod recorder;
 mod traffic;
 
+use answering::Answering;
 use deltaline_capture::Packet;
+use deltaline_stamp::PORT;
+use deltaline_stamp::sender::Outcome;
 use namespace::{Namespace, command};
 use std::io;
 use std::net::Ipv4Addr;
@@ -36,6 +43,15 @@ const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 77, 2, 1);
 const INTERFACES: [&str; 4] = ["out", "near", "far", "in"];
 /// How long packets may still be under way when the traffic has ended.
 const TAIL: Duration = Duration::from_millis(600);
+
+/// The router's queues towards the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queues {
+    /// One for all.
+    One,
+    /// A slow one besides, for one packet in 32, so that packets are overtaken.
+    Two,
+}
 
 /// Sender, router and receiver, as long as this lives.
 pub struct Path {
@@ -54,6 +70,8 @@ pub struct Recording {
     pub unrecorded: [u64; 2],
     /// Packets that the router's queues had no room for.
     pub dropped: u64,
+    /// What came of the test packets, session by session.
+    pub tested: Vec<Outcome>,
 }
 
 impl Path {
@@ -62,11 +80,11 @@ impl Path {
     /// # Errors
     ///
     /// What the system does not permit or does not have.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(queues: Queues) -> io::Result<Self> {
         let [sender, router, receiver] = ["sender", "router", "receiver"].map(Namespace::new);
         let path = Path { sender: sender?, router: router?, receiver: receiver? };
         path.join()?;
-        path.shape()?;
+        path.shape(queues)?;
         Ok(path)
     }
 
@@ -102,17 +120,20 @@ impl Path {
         router.inside(|| std::fs::write("/proc/sys/net/ipv4/ip_forward", "1"))?
     }
 
-    /// Two queues towards the receiver: the slow one is of one packet in 32, by TCP's IP identification or the first byte of UDP's data.
-    fn shape(&self) -> io::Result<()> {
+    fn shape(&self, queues: Queues) -> io::Result<()> {
         let tc = |arguments: &str| {
             let all = ["-n", self.router.name()].into_iter().chain(arguments.split(' '));
             command("tc", &all.collect::<Vec<_>>()).map(|_| ())
         };
+        if queues == Queues::One {
+            return tc("qdisc add dev far root tbf rate 20mbit burst 4kb limit 60kb");
+        }
         tc("qdisc add dev far root handle 1: htb default 10 r2q 1000")?;
         tc("class add dev far parent 1: classid 1:10 htb rate 1gbit")?;
         tc("class add dev far parent 1: classid 1:20 htb rate 1gbit")?;
         tc("qdisc add dev far parent 1:10 handle 10: tbf rate 20mbit burst 4kb limit 60kb")?;
         tc("qdisc add dev far parent 1:20 handle 20: tbf rate 4mbit burst 2kb limit 30kb")?;
+        // By TCP's IP identification, or the first byte of UDP's data.
         let filter = "filter add dev far parent 1: protocol ip prio";
         tc(&format!("{filter} 1 u32 match ip protocol 17 0xff match u8 0x05 0x1f at 28 flowid 1:20"))?;
         tc(&format!("{filter} 2 u32 match ip protocol 6 0xff match u16 0x0005 0x001f at 4 flowid 1:20"))
@@ -131,18 +152,19 @@ impl Path {
             self.receiver.inside(|| recorder::Recorder::start(into, wants))??,
         ];
         let sinks = self.receiver.inside(|| traffic::Sinks::open(RECEIVER))??;
-        self.sender.inside(|| traffic.send(RECEIVER))??;
+        let reflector = self.receiver.inside(|| Answering::start((RECEIVER, PORT).into()))??;
+        let tested = self.sender.inside(|| traffic.send(RECEIVER))??;
         thread::sleep(TAIL);
-        drop(sinks);
+        drop((sinks, reflector));
         let [(sender, lost), (receiver, missing)] = recorders.map(recorder::Recorder::end);
-        Ok(Recording { sender, receiver, unrecorded: [lost, missing], dropped: self.dropped()? })
+        Ok(Recording { sender, receiver, unrecorded: [lost, missing], dropped: self.dropped()?, tested })
     }
 
     /// Packets that the router's queues have had no room for.
     fn dropped(&self) -> io::Result<u64> {
         let said = command("tc", &["-n", self.router.name(), "-s", "qdisc", "show", "dev", "far"])?;
         // Of the whole; those of its parts are among them.
-        let whole = said.split("qdisc ").find(|part| part.starts_with("htb"));
+        let whole = said.split("qdisc ").find(|part| part.contains(" root "));
         let dropped = whole.and_then(|part| part.split("(dropped ").nth(1)?.split(',').next()?.parse().ok());
         dropped.ok_or_else(|| io::Error::other("tc does not say how many packets were dropped"))
     }

@@ -1,7 +1,7 @@
 //! Records both ends of a path: `deltaline-hosts FOLDER [SECONDS]`, to root alone.
 
 use deltaline_capture::PcapWriter;
-use deltaline_hosts::{Path, Traffic};
+use deltaline_hosts::{Path, Queues, Traffic};
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => 20,
     };
     let traffic = Traffic { lasts: Duration::from_secs(seconds), ..Traffic::default() };
-    let recording = Path::new()?.record(&traffic)?;
+    let recording = Path::new(Queues::Two)?.record(&traffic)?;
     std::fs::create_dir_all(&folder)?;
     for (name, packets) in [("sender.pcap", &recording.sender), ("receiver.pcap", &recording.receiver)] {
         let mut writer = PcapWriter::create(folder.join(name))?;

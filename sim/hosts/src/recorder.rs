@@ -49,9 +49,14 @@ impl Recorder {
         Ok(Recorder { ends, thread: thread::spawn(move || record(&socket, wants, &until)) })
     }
 
+    /// Lets it end when nothing more comes.
+    pub(crate) fn stop(&self) {
+        self.ends.store(true, Ordering::Relaxed);
+    }
+
     /// What was recorded, and how many frames found no room.
     pub(crate) fn end(self) -> (Vec<Packet>, u64) {
-        self.ends.store(true, Ordering::Relaxed);
+        self.stop();
         self.thread.join().unwrap_or_default()
     }
 }

@@ -7,16 +7,22 @@
 //!
 //! With the path.
 
+use deltaline_stamp::PORT;
+use deltaline_stamp::sender::{Outcome, Plan, measure};
+use deltaline_stamp::socket::Socket;
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt, SeedableRng};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::AtomicBool;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 /// Ports of the sinks.
 const UDP: u16 = 4000;
 const TCP: u16 = 5001;
+/// How long answers to test packets are waited for.
+const PATIENCE: Duration = Duration::from_millis(250);
 /// Most data of a UDP packet, in bytes.
 const LONGEST: usize = 1200;
 
@@ -33,6 +39,8 @@ pub struct Traffic {
     pub burst: usize,
     /// TCP connections, which send as fast as they may.
     pub connections: usize,
+    /// Sessions of test packets (STAMP), by their packets' distance.
+    pub tests: Vec<Duration>,
     /// Of bursts and packets.
     pub seed: u64,
 }
@@ -46,14 +54,15 @@ impl Default for Traffic {
             distance: Duration::from_millis(80),
             burst: 24,
             connections: 1,
+            tests: vec![],
             seed: 1,
         }
     }
 }
 
 impl Traffic {
-    /// Sends all of it from this thread's namespace.
-    pub(crate) fn send(&self, to: Ipv4Addr) -> io::Result<()> {
+    /// Sends all of it from this thread's namespace; says what came of the test packets.
+    pub(crate) fn send(&self, to: Ipv4Addr) -> io::Result<Vec<Outcome>> {
         let end = Instant::now() + self.lasts;
         let streams: io::Result<Vec<TcpStream>> =
             (0..self.connections).map(|_| TcpStream::connect((to, TCP))).collect();
@@ -61,12 +70,19 @@ impl Traffic {
         thread::scope(|scope| {
             let senders: Vec<_> =
                 streams.into_iter().map(|stream| scope.spawn(move || send_stream(stream, end))).collect();
+            let tests: Vec<_> =
+                (0..).zip(&self.tests).map(|each| scope.spawn(move || self.test(to, each))).collect();
             self.send_flows(to, end)?;
-            for sender in senders {
-                sender.join().map_err(|_| io::Error::other("a sender has panicked"))??;
-            }
-            Ok(())
+            let panicked = |_| io::Error::other("a sender has panicked");
+            senders.into_iter().try_for_each(|sender| sender.join().map_err(panicked)?)?;
+            tests.into_iter().map(|test| test.join().map_err(panicked)?).collect()
         })
+    }
+
+    fn test(&self, to: Ipv4Addr, (session, distance): (u16, &Duration)) -> io::Result<Outcome> {
+        let count = (self.lasts.as_nanos() / distance.as_nanos().max(1)).min(u128::from(u32::MAX)) as u32;
+        let plan = Plan { count, interval: *distance, length: 0, patience: PATIENCE, session };
+        measure(&Socket::to((to, PORT).into())?, &plan, None, &AtomicBool::new(false))
     }
 
     fn send_flows(&self, to: Ipv4Addr, end: Instant) -> io::Result<()> {

@@ -8,7 +8,7 @@ use deltaline_capture::Packet;
 use deltaline_capture::matching::{Matching, Observations, match_exactly, reordering};
 use deltaline_collect::exchange::{Asked, Terms, answer, ask};
 use deltaline_estimate::{Difference, Further};
-use deltaline_hosts::{Path, Recording, Traffic};
+use deltaline_hosts::{Path, Queues, Recording, Traffic};
 use deltaline_model::configuration::{Configuration, Settings};
 use deltaline_model::packet::hash::LinearHash;
 use deltaline_model::packet::identity::{Key, identify};
@@ -88,7 +88,7 @@ fn truth(ends: &Ends, matching: &Matching, interval: u64) -> (Vec<u64>, Vec<i64>
 
 #[test]
 fn lost_packets_and_delays_are_those_of_exact_matching() {
-    let path = match Path::new() {
+    let path = match Path::new(Queues::Two) {
         Ok(path) => path,
         Err(reason) => {
             eprintln!("not tested: network namespaces cannot be made here: {reason}");

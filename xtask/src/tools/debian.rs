@@ -26,6 +26,8 @@ pub(super) struct Packages {
     programs: &'static [&'static str],
     /// A file of the system without which it is necessary all the same.
     file: Option<&'static str>,
+    /// What is seen to run once it is unpacked.
+    tests: fn(&Unpacked) -> Vec<(Command, &'static str)>,
     hint: &'static str,
 }
 
@@ -36,6 +38,11 @@ pub(super) const DEBIAN: Packages = Packages {
     wanted: "iverilog tshark",
     programs: &["iverilog", "vvp", "tshark"],
     file: None,
+    tests: |here| {
+        let [compiler, simulator] =
+            [("iverilog", "-B"), ("vvp", "-M")].map(|(name, at)| here.icarus(name, at));
+        vec![(compiler, "-V"), (simulator, "-V"), (here.tshark(), "--version")]
+    },
     hint: "\nas root, `apt-get install iverilog tshark` makes this step unnecessary",
 };
 
@@ -47,6 +54,7 @@ pub(super) const TIMING: Packages = Packages {
     wanted: "opensta qflow-tech-osu018",
     programs: &["sta"],
     file: Some(OSU018),
+    tests: |here| vec![(here.sta(), "-version")],
     hint: "\nDebian 12 has both packages, later releases do not; any OpenSTA on the PATH, with the library in its place, will do",
 };
 
@@ -58,9 +66,24 @@ pub(super) const ICESTORM: Packages = Packages {
     wanted: "fpga-icestorm",
     programs: &["icebox_vlog"],
     file: None,
+    tests: |here| vec![(here.icebox_vlog(), "--help")],
     hint: "\nas root, `apt-get install fpga-icestorm` makes this step unnecessary",
 };
 
+pub(super) const FRR: Packages = Packages {
+    name: "frr",
+    packages: &["frr"],
+    with_dependencies: true,
+    wanted: "frr",
+    programs: &[],
+    // Daemons are in a folder that is not on the PATH.
+    file: Some("usr/lib/frr/ospfd"),
+    tests: |here| FRR_DAEMONS.map(|daemon| (here.frr(daemon), "--version")).into(),
+    hint: "\nas root, `apt-get install frr` makes this step unnecessary",
+};
+
+pub(super) const FRR_FOLDER: &str = "usr/lib/frr";
+pub(super) const FRR_DAEMONS: [&str; 2] = ["zebra", "ospfd"];
 pub(super) const ICARUS: [&str; 2] = ["iverilog", "vvp"];
 pub(super) const OSU018: &str = "usr/share/qflow/tech/osu018/osu018_stdcells.lib";
 const PYTHON_HINT: &str = "\nas root, `apt-get install libpython3-dev` makes this step unnecessary";
@@ -94,21 +117,9 @@ pub(super) fn install_debian(set: &Packages) -> Result<(), Error> {
         unpacked.relink()?;
         unpacked.check_data()?;
     }
-    for program in set.programs {
-        let mut test = match *program {
-            "iverilog" => unpacked.icarus(program, "-B"),
-            "vvp" => unpacked.icarus(program, "-M"),
-            "tshark" => unpacked.tshark(),
-            "icebox_vlog" => unpacked.icebox_vlog(),
-            _ => unpacked.sta(),
-        };
-        let option = match *program {
-            "sta" => "-version",
-            "tshark" => "--version",
-            "icebox_vlog" => "--help",
-            _ => "-V",
-        };
-        run(&format!("testing {program}"), test.arg(option), "")?;
+    for (mut test, option) in (set.tests)(&unpacked) {
+        let what = format!("testing {}", test.get_program().display());
+        run(&what, test.arg(option), "")?;
     }
     staging.finish(&place, &set.marker())?;
     eprintln!("installed {names}");

@@ -1,5 +1,6 @@
 //! Programs that were unpacked from Debian packages, and what each needs in order to run where it is.
 
+use super::debian::FRR_FOLDER;
 use super::error::{Error, io_error};
 use super::missing::is_root;
 use super::staging::entries;
@@ -34,8 +35,13 @@ impl Unpacked {
     }
 
     fn program(&self, name: &str) -> Command {
-        let mut command = Command::new(self.root.join("usr/bin").join(name));
-        let mut folders = vec![self.libraries.clone(), self.root.join("usr/lib")];
+        self.in_folder("usr/bin", name)
+    }
+
+    fn in_folder(&self, folder: &str, name: &str) -> Command {
+        let mut command = Command::new(self.root.join(folder).join(name));
+        // FRR has a folder of its own.
+        let mut folders = vec![self.libraries.clone(), self.library("frr"), self.root.join("usr/lib")];
         if let Some(architecture) = self.libraries.file_name() {
             folders.push(self.root.join("lib").join(architecture));
         }
@@ -61,6 +67,10 @@ impl Unpacked {
         let mut command = self.program("sta");
         command.env("TCL_LIBRARY", self.root.join("usr/share/tcltk/tcl8.6"));
         command
+    }
+
+    pub(super) fn frr(&self, daemon: &str) -> Command {
+        self.in_folder(FRR_FOLDER, daemon)
     }
 
     pub(super) fn icebox_vlog(&self) -> Command {
