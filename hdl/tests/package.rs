@@ -1,7 +1,7 @@
 //! Packages: complete, stable, and consistent with the hardware that they hold.
 #![allow(clippy::unwrap_used)]
 
-use deltaline_design::{DEFAULT, Design};
+use deltaline_design::{DEFAULT, Design, Parts};
 use deltaline_hdl::emit::package::{File, MANIFEST, package, sha256};
 use deltaline_hdl::emit::reader::{modules, ports};
 use deltaline_hdl::emit::refusal::EmitError;
@@ -225,4 +225,19 @@ fn a_drawn_seed_is_in_the_package() {
     let again = package(&read, "tap").unwrap();
     assert_eq!(text(&again, "tap.v"), text(&files, "tap.v"));
     assert!(again.iter().all(|file| file.name != "tap.toml"));
+}
+
+#[test]
+fn ports_of_reference_packets_are_explained() {
+    for (name, ports) in [("10g", 3), ("10g-inline", 5)] {
+        let design = Design::named(name).unwrap();
+        let parts = Parts { references: true, ..design.parts().clone() };
+        let files = package(&Design::new("tap", parts).unwrap(), "tap").unwrap();
+        let rows: Vec<&str> =
+            text(&files, "tap.md").lines().filter(|line| line.starts_with("| reference_")).collect();
+        assert_eq!(rows.len(), ports, "{rows:?}");
+        assert!(rows.iter().all(|row| row.split('|').nth(4).unwrap().trim().len() > 10), "{rows:?}");
+        assert!(text(&files, "tap.md").contains("`reference_spacing` is a port"));
+        assert!(text(&files, "tap_template.v").contains(".reference_there("));
+    }
 }

@@ -12,6 +12,7 @@
 //! (key, hash, place, bank, rows, digests) and the configuration's identifier are computed anew from what the page says, by
 //! code that shares nothing with the model.
 
+use deltaline_design::Design;
 use deltaline_model::configuration::{Configuration, SEED_USE};
 use deltaline_model::packet::flow::FlowKey;
 use deltaline_model::packet::hash::LinearHash;
@@ -39,6 +40,7 @@ use std::iter::once;
 const CONTROL_FRAME: &str = include_str!("../../../host/model/src/wire/v2.rs");
 const BLOCKS: &str = include_str!("../../../host/model/src/wire/cell.rs");
 const DELIMITER: &str = include_str!("../../../host/model/src/wire/delimiter.rs");
+const REFERENCE: &str = include_str!("../../../host/model/src/wire/reference.rs");
 const CHECK: &str = include_str!("../../../host/model/src/wire/check.rs");
 const AUTHENTICATION: &str = include_str!("../../../host/model/src/wire/authentication.rs");
 const KEY: &str = include_str!("../../../host/model/src/packet/identity.rs");
@@ -50,8 +52,10 @@ const CONFIGURATION: &str = include_str!("../../../host/model/src/configuration.
 /// Packets of the example.
 const PACKETS: u16 = 8;
 
-/// The page of a design with this configuration.
-pub(crate) fn page(configuration: &Configuration) -> String {
+/// The page of a design.
+pub(crate) fn page(design: &Design) -> String {
+    let configuration = design.configuration();
+    let references = design.references().then(|| section("Reference packets", &module(REFERENCE)));
     let parts = [
         "# Frames\n\n[Control frames](#control-frames) report the cells of an interval, [delimiters](#delimiters) end one. \
          Below them is what is\nneeded to compute a packet's [cells](#cells) from its bytes, with an [example](#example)."
@@ -60,6 +64,8 @@ pub(crate) fn page(configuration: &Configuration) -> String {
         section("Kinds", &kinds()),
         section("Blocks", &module(BLOCKS)),
         section("Delimiters", &module(DELIMITER)),
+    ];
+    let others = [
         section("Check word", &module(CHECK)),
         section("Authentication", &module(AUTHENTICATION)),
         section("Key", &module(KEY)),
@@ -69,7 +75,8 @@ pub(crate) fn page(configuration: &Configuration) -> String {
         section("Configuration identifier", &identifier(configuration)),
         section("Example", &example(configuration)),
     ];
-    parts.map(|part| part.trim_end().to_string()).join("\n\n") + "\n"
+    let parts = parts.into_iter().chain(references).chain(others);
+    parts.map(|part| part.trim_end().to_string()).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
 fn section(title: &str, text: &str) -> String {
@@ -131,6 +138,8 @@ fn link(label: &str, target: &str) -> String {
         "SEED_USE" => format!("the bytes `{}`", SEED_USE.escape_ascii()),
         "ascon" => "tag of Ascon-AEAD128 (NIST SP 800-232) with an empty plaintext".into(),
         "frame" => to(label, "control-frames"),
+        "delimiter" => to(label, "delimiters"),
+        "Injector" => "the core".into(),
         "identity" => to(label, "key"),
         "ROUNDS" => to(label, "rounds"),
         "first" | "classifier" | "mixing" => to(label, "cells"),

@@ -104,7 +104,7 @@ pub fn package(design: &Design, prefix: &str) -> Result<Vec<File>, EmitError> {
             parts.head("#", "The design, with the seed that was drawn. Both ends need this file.") + &toml,
         );
     }
-    add("_frames.md", frames::page(design.configuration()));
+    add("_frames.md", frames::page(design));
     if parts.has_registers() {
         add("_registers.md", include_str!("../../../docs/registers.md").into());
         add(".rdl", include_str!("../../registers/deltaline.rdl").into());
@@ -578,6 +578,15 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
 * Packages of two designs have modules of the same names: give each its own with `--name` where both are in one chip.
 ",
         );
+        if self.design.references() {
+            text += "\
+* Reference packets of this segment and configuration are told of by `reference_there`, from both directions of `control.role`; they count as
+  unmeasured frames. In line they are put in behind all else, whatever the role: the core does not see its own. The time in one is that of the cycle in
+  which its first byte leaves `m_axis`, while packets have that of their arrival: what waits for a reference packet is late for the path behind it.
+* `reference_spacing` is a port, so that whoever watches the load can follow it. Delimiters and control frames that leave count as frames behind which one
+  is due.
+";
+        }
         if self.design.stream().lanes > 1 {
             text += "* Frames that end in the same cycle count in the order of their lanes, lane 0 first; a delimiter must be the last of\n  them.\n";
         }

@@ -6,7 +6,7 @@
 
 /// What ports of cores and shells mean, in short; the long form is in the port tables of the modules. Lanes' ports
 /// (s0_axis_tdata) mean what those of a single lane do.
-const PORTS: [(&str, &str); 65] = [
+const PORTS: [(&str, &str); 70] = [
     ("clk", "clock of all ports"),
     ("rst", "synchronous reset, active high; memories are cleared behind it"),
     ("s_axis_tdata", "observed stream, first byte in bits 7:0, no FCS"),
@@ -64,6 +64,17 @@ const PORTS: [(&str, &str); 65] = [
     (
         "m_axis_tuser",
         "zero; in line: bit 0 as s_axis_tuser's, above it the timestamp that was taken, zero for inserted frames",
+    ),
+    (
+        "reference_spacing",
+        "a reference packet behind every so many other frames of m_axis; 0: none; may change at any time",
+    ),
+    ("reference_next", "number of the reference packet that is sent next, from 0 behind a reset"),
+    ("reference_there", "a reference packet of this measurement has come, two cycles behind its last beat"),
+    ("reference_number", "with reference_there: its number; a missing one is lost"),
+    (
+        "reference_delay",
+        "with reference_there: how long it was under way, as ptp_ts, two's complement: by both ends' clocks",
     ),
     ("s_axil_awaddr", "AXI4-Lite, registers: write address in bytes"),
     ("s_axil_awprot", "not looked at"),

@@ -19,6 +19,14 @@
 //!   cycle, is neither dropped nor reordered, and waits only while one frame is inserted; see [`crate::inline`].
 //!   In the role of the receiver no delimiters are inserted.
 //!
+//! With `references = true` a shell receives reference packets ([`crate::reference`]), and in line it sends them, too, behind all else: what
+//! passes is delayed by one more cycle, and waits while one is sent.
+//!
+//! ```text
+//! inline    s_axis -> insertion -> (observed -> core, reference receiver) -> reference sender -> m_axis
+//! tap       s_axis (observed) -> core, reference receiver
+//! ```
+//!
 //! | clock | the design has | timestamps of frames |
 //! |-------|----------------|----------------------|
 //! | `ptp` | ports `ptp_ts`, `ptp_locked` | tuser\[64:1\], PTP relative-64 |
@@ -29,7 +37,7 @@
 //!
 //! `sim/cosim` `checks::shell`: a tap's control frames and registers against the model, through s_axil; a sender's
 //! outgoing stream into a receiver: both ends' control frames against the model, for every width; with authentication
-//! keys that change.
+//! keys that change; reference packets behind every n-th frame, and their delays at the receiver.
 
 use crate::authentication::delimiter_tags::DelimiterTags;
 use crate::authentication::keys::Keys;
@@ -46,6 +54,7 @@ use crate::emit::wiring::Wiring;
 use crate::inline::frame_buffer::FrameBuffer;
 use crate::inline::pace::Pace;
 use crate::inline::{self, Width};
+use crate::reference;
 use crate::registers::events::Events;
 use crate::registers::{self, Emitted, Options};
 use crate::report::authenticator::Authenticator;
@@ -89,6 +98,7 @@ pub(crate) fn shell(design: &Design, core: CoreKind, prefix: &str) -> Result<Str
         Shell::Tap => build.tap(now)?,
         Shell::Inline => build.inline(now)?,
     }
+    build.reference_receiver()?;
     build.prefix_lengths();
     build.mixing();
     build.keys()?;
@@ -119,6 +129,9 @@ const MATCHES: [&str; 4] = ["match_0", "match_1", "match_2", "match_3"];
 
 /// Names of the converters of the lanes' timestamps.
 const CONVERTERS: [&str; 4] = ["stream_0", "stream_1", "stream_2", "stream_3"];
+
+/// What puts reference packets into the stream.
+const REFERENCE_SENDER: &str = "reference_sender";
 
 /// A shell under construction.
 struct Build<'a> {
@@ -233,20 +246,26 @@ impl Build<'_> {
         self.wiring.part("insertion", insertion);
         self.wiring.part("pace", emit_block(&mut Pace::default(), &self.name("pace"))?);
         self.wiring.part("ticker", emit_block(&mut Ticker::default(), &self.name("ticker"))?);
+        // What leaves the insertion leaves the shell, unless reference packets are put in between.
+        let last = if self.design.references() { REFERENCE_SENDER } else { "insertion" };
+        if self.design.references() {
+            self.reference_sender(now)?;
+        }
         for signal in ["tdata", "tkeep", "tvalid", "tlast"] {
             self.wiring.input_of_part("insertion", &format!("s_axis_{signal}"));
-            self.wiring.output_of_part("insertion", &format!("m_axis_{signal}"));
-            self.wiring.connect(&format!("core_s_axis_{signal}"), &format!("m_axis_{signal}"));
+            self.wiring.output_of_part(last, &format!("m_axis_{signal}"));
         }
         self.timestamps("insertion", "s_axis", now);
         self.control_frames("insertion_control_axis");
         let is_signed = self.design.authentication();
         let wiring = &mut self.wiring;
         wiring.output_of_part("insertion", "s_axis_tready");
-        wiring.input_of_part("insertion", "m_axis_tready");
-        wiring.output_of_part("insertion", "m_axis_tuser");
-        wiring.connect("core_s_axis_tready", "m_axis_tready");
-        wiring.connect("core_s_axis_tuser", "m_axis_tuser");
+        wiring.input_of_part(last, "m_axis_tready");
+        wiring.output_of_part(last, "m_axis_tuser");
+        for signal in ["tdata", "tkeep", "tvalid", "tready", "tlast", "tuser"] {
+            let observed = if last == REFERENCE_SENDER { "insertion_m_axis" } else { "m_axis" };
+            wiring.connect(&format!("core_s_axis_{signal}"), &format!("{observed}_{signal}"));
+        }
         wiring.connect("ticker_ptp_ts", now);
         wiring.connect("ticker_interval_log2", INTERVAL_LOG2);
         // Before the core counts, or at the receiver, nothing is to be cut.
@@ -270,6 +289,43 @@ impl Build<'_> {
         wiring.connect("core_interval_log2", "6'd0");
         wiring.connect("core_ptp_ts", "64'd0");
         wiring.connect("events_frame", "core_m_axis_tvalid & core_m_axis_tready & core_m_axis_tlast");
+        Ok(())
+    }
+
+    /// Reference packets join what leaves, with the time at which they do.
+    fn reference_sender(&mut self, now: &str) -> Result<(), EmitError> {
+        let part = REFERENCE_SENDER;
+        let verilog = reference::emit_sender(self.design.configuration(), &self.name(part))?;
+        let wiring = &mut self.wiring;
+        wiring.part(part, verilog);
+        for signal in ["tdata", "tkeep", "tvalid", "tlast", "tuser"] {
+            wiring.connect(&format!("{part}_s_axis_{signal}"), &format!("insertion_m_axis_{signal}"));
+        }
+        wiring.connect("insertion_m_axis_tready", &format!("{part}_s_axis_tready"));
+        wiring.connect(&format!("{part}_ptp_ts"), now);
+        wiring.port("input", 32, "reference_spacing");
+        wiring.connect(&format!("{part}_spacing"), "reference_spacing");
+        wiring.port("output", 32, "reference_next");
+        wiring.connect("reference_next", &format!("{part}_number"));
+        Ok(())
+    }
+
+    /// Reference packets are looked for in what the core observes.
+    fn reference_receiver(&mut self) -> Result<(), EmitError> {
+        if !self.design.references() {
+            return Ok(());
+        }
+        let part = "reference_receiver";
+        let verilog = reference::emit_receiver(self.design.configuration(), &self.name(part))?;
+        let wiring = &mut self.wiring;
+        wiring.part(part, verilog);
+        for signal in ["tdata", "tkeep", "tvalid", "tready", "tlast", "tuser"] {
+            wiring.connect(&format!("{part}_s_axis_{signal}"), &format!("core_s_axis_{signal}"));
+        }
+        for (port, width) in [("there", 1), ("number", 32), ("delay", 64)] {
+            wiring.port("output", width, &format!("reference_{port}"));
+            wiring.connect(&format!("reference_{port}"), &format!("{part}_{port}"));
+        }
         Ok(())
     }
 

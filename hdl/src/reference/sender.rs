@@ -39,7 +39,7 @@
 //! `sim/cosim`: traffic of every length from one byte, idle, back to back and random, with back-pressure idle, heavy and random;
 //! spacings of one frame, of many, of none, and changes between. What comes out is what went in, unchanged and in order; behind every
 //! n-th frame, and nowhere else, the model's reference packet, numbered one by one, with the time at which its first
-//! beat was taken; the rules of AXI4-Stream; numbers around their wrap; planted faults.
+//! beat was taken; the rules of AXI4-Stream; planted faults. The same in a shell, with delimiters and control frames between.
 
 use crate::inline::delimiter::first_byte_lowest;
 use crate::inline::inserter::Inserter;

@@ -21,6 +21,8 @@ pub struct Parts {
     pub clock: ClockSource,
     /// Its control frames can be authenticated.
     pub authentication: bool,
+    /// It receives reference packets, and in line it sends them, too.
+    pub references: bool,
     /// The stream that it observes.
     pub stream: Stream,
     /// What it measures.
@@ -109,6 +111,11 @@ impl Design {
     /// Whether its control frames can be authenticated.
     pub fn authentication(&self) -> bool {
         self.parts.authentication
+    }
+
+    /// Whether it receives reference packets, and in line sends them, too.
+    pub fn references(&self) -> bool {
+        self.parts.references
     }
 
     /// What it measures.

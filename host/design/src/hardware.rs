@@ -89,13 +89,14 @@ impl Design {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stream`] or [`Refusal::Clock`] if there is none.
+    /// [`Refusal::Stream`], [`Refusal::Clock`] or [`Refusal::References`] if there is none.
     pub fn core(&self) -> Result<CoreKind, Refusal> {
         let (shell, clock) = (self.shell(), self.clock());
         let Stream { width, lanes, .. } = *self.stream();
         let core = CoreKind::of_stream(width, lanes).filter(|core| core.shells().contains(&shell));
         let core = core.ok_or(Refusal::Stream { shell, clock, width, lanes })?;
         match core.clocks(shell).contains(&clock) {
+            true if self.references() && core != CoreKind::Bits64 => Err(Refusal::References),
             true => Ok(core),
             false if (shell, clock) == (Shell::Inline, ClockSource::TimeOfDay) => {
                 Err(Refusal::Clock { shell, clock })

@@ -97,6 +97,11 @@ pub enum Refusal {
         /// Number of lanes.
         lanes: usize,
     },
+    /// Reference packets are for one lane of 64 bits.
+    #[error(
+        "reference packets are sent and received on one lane of 64 bits alone; leave references out, or give such a stream"
+    )]
+    References,
     /// The shell is not built for this clock.
     #[error(
         "no {shell} shell for the clock {clock}: it converts what it observes, four cycles late; give the clock ptp and put \

@@ -2,7 +2,7 @@
 //!
 //! # Theory of operation
 //!
-//! `hdl/configurations/10g.toml` shows every key but `[[entry]]`. Nothing is optional but that, `authentication`, `synopsis`, `adaptive`,
+//! `hdl/configurations/10g.toml` shows every key but `[[entry]]`. Nothing is optional but that, `authentication`, `references`, `synopsis`, `adaptive`,
 //! `digest`, `mixing` and `seed`, and no other key is allowed. An `[[entry]]` says which packets are of a measurement class
 //! (`hdl/configurations/10g-classes.toml`); without one all are. The same structures are read and written, so the two
 //! cannot disagree.
@@ -94,6 +94,9 @@ struct Text {
     /// Off in files that do not name it.
     #[serde(default)]
     authentication: bool,
+    /// Off in files that do not name it, and not written then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    references: bool,
     stream: StreamText,
     measurement: MeasurementText,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -247,13 +250,14 @@ impl EntryText {
 impl Text {
     /// What is written of a design.
     fn of(parts: &Parts) -> Text {
-        let Parts { description, shell, clock, authentication, stream, measurement } = parts;
+        let Parts { description, shell, clock, authentication, references, stream, measurement } = parts;
         let whole = |number: usize| Whole(number as i128);
         Text {
             description: description.clone(),
             shell: *shell,
             clock: *clock,
             authentication: *authentication,
+            references: *references,
             stream: StreamText {
                 width: whole(stream.width),
                 lanes: whole(stream.lanes),
@@ -286,6 +290,7 @@ impl Text {
             shell: self.shell,
             clock: self.clock,
             authentication: self.authentication,
+            references: self.references,
         })
     }
 }

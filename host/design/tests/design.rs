@@ -192,6 +192,17 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
     assert!(message.contains("the file's name = \"a\\nb\": give one line"), "{message}");
 }
 
+#[test]
+fn reference_packets_are_for_one_lane_of_64_bits() {
+    for (name, is_built) in
+        [("10g", true), ("10g-inline", true), ("1g", false), ("40g", false), ("400g", false)]
+    {
+        let parts = Parts { references: true, ..Design::named(name).unwrap().parts().clone() };
+        let design = Design::new(name, parts).unwrap();
+        assert_eq!(design.core().err(), (!is_built).then_some(Refusal::References), "{name}");
+    }
+}
+
 /// The line of a refused value, counted here by the text that stands in it.
 #[test]
 fn refusals_name_the_line() {
@@ -513,7 +524,15 @@ fn designs() -> impl Strategy<Value = Parts> {
                 classes: fields.into_iter().map(|fields| Class { class: 0, fields }).collect(),
             };
             let stream = Stream { width, lanes, clock_mhz, rate_gbps };
-            Parts { description, shell, clock, authentication: adaptive, stream, measurement }
+            Parts {
+                description,
+                shell,
+                clock,
+                authentication: adaptive,
+                references: digest,
+                stream,
+                measurement,
+            }
         },
     )
 }

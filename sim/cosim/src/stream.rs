@@ -242,6 +242,11 @@ impl Sink {
         Ok(beat.last)
     }
 
+    /// Frames that are whole since the last call of [`Sink::take_seen`], and bytes of the one that is not.
+    pub(crate) fn progress(&self) -> (usize, usize) {
+        (self.frames.len(), self.frame.bytes.len())
+    }
+
     /// Whole frames since the last call.
     pub(crate) fn take_seen(&mut self) -> Vec<Seen> {
         std::mem::take(&mut self.frames)

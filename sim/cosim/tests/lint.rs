@@ -21,7 +21,8 @@ const SYNOPSES: [(&str, &str); 6] = [
     ("slices", "[6]"),
 ];
 /// What no shipped design has, and the table beside whose heading it is said.
-const OPTIONS: [(&str, &str); 2] = [("authentication", "[stream]"), ("mixing", "[measurement]")];
+const OPTIONS: [(&str, &str); 3] =
+    [("authentication", "[stream]"), ("references", "[stream]"), ("mixing", "[measurement]")];
 
 /// The default design with another synopsis.
 fn synopsis((name, prefixes): (&str, &str)) -> Design {
@@ -30,7 +31,7 @@ fn synopsis((name, prefixes): (&str, &str)) -> Design {
     Design::parse("tap.toml", name, &text).unwrap()
 }
 
-/// A design with tags or with a mixing.
+/// A design with tags, reference packets or a mixing.
 fn with((option, table): (&str, &str), text: &str) -> Design {
     let lines = text.lines().filter(|line| !line.starts_with(option));
     let mut lines: Vec<&str> = lines.collect();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use verilator_sys::Toolchain;
 
-/// A design of few rows, adaptive or with digests if its name ends so, with authentication or a mixing if its name has keys or mixing; read from a file as a user's own is.
+/// A design of few rows, adaptive or with digests if its name ends so, with authentication, a mixing or reference packets if its name has keys, mixing or references; read from a file as a user's own is.
 fn design(name: &str, shell: &str, clock: &str, width: usize, lanes: usize) -> Design {
     design_with(name, shell, clock, width, lanes, "")
 }
@@ -23,10 +23,11 @@ const ENTRIES: &str = "
 
 fn design_with(name: &str, shell: &str, clock: &str, width: usize, lanes: usize, entries: &str) -> Design {
     let text = format!(
-        "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\nauthentication = {authentication}\n\
+        "description = \"{name}\"\nshell = \"{shell}\"\nclock = \"{clock}\"\nauthentication = {authentication}\nreferences = {references}\n\
          [stream]\nwidth = {width}\nlanes = {lanes}\nclock_mhz = 400\nrate_gbps = 10\n\
          [measurement]\nhash = \"h3\"\nseed = 7\nrows = 16\nprefixes = [0, 2]\nadaptive = {adaptive}\ndigest = {digest}\nmixing = {mixing}\nsegment = 9\n{entries}",
         authentication = name.contains("keys"),
+        references = name.contains("references"),
         adaptive = name.ends_with("adaptive"),
         digest = name.ends_with("digest"),
         mixing = name.contains("mixing"),
@@ -164,5 +165,74 @@ fn segments() {
         let sender = design(name, "inline", clock, width, 1);
         let sent = shell::segment(&Toolchain::find().unwrap(), &sender, &receiver, 2000, 2);
         assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
+    }
+}
+
+/// What must be noticed of how reference packets are joined to a shell in line.
+const SENDER_FAULTS: [Fault; 5] = [
+    fault(
+        "the core watches reference packets, too",
+        "core_s_axis_tvalid = insertion_m_axis_tvalid",
+        "core_s_axis_tvalid = m_axis_tvalid",
+    ),
+    fault(
+        "the core counts beats that wait",
+        "core_s_axis_tready = insertion_m_axis_tready",
+        "core_s_axis_tready = 1'b1",
+    ),
+    fault("no clock", "reference_sender_ptp_ts = ptp_ts", "reference_sender_ptp_ts = 64'd0"),
+    fault("no spacing", "reference_sender_spacing = reference_spacing", "reference_sender_spacing = 32'd1"),
+    fault(
+        "marks and times are lost",
+        "reference_sender_s_axis_tuser = insertion_m_axis_tuser",
+        "reference_sender_s_axis_tuser = 65'd0",
+    ),
+];
+
+/// The same of a tap.
+const RECEIVER_FAULTS: [Fault; 2] = [
+    fault(
+        "the receiver does not get the frames' times",
+        "reference_receiver_s_axis_tuser = core_s_axis_tuser",
+        "reference_receiver_s_axis_tuser = 65'd0",
+    ),
+    fault(
+        "the receiver takes beats that are not observed",
+        "reference_receiver_s_axis_tvalid = core_s_axis_tvalid",
+        "reference_receiver_s_axis_tvalid = 1'b1",
+    ),
+];
+
+#[test]
+fn segments_with_reference_packets() {
+    let toolchain = Toolchain::find().unwrap();
+    let receiver = design("references-receiver", "tap", "ptp", 64, 1);
+    for (name, clock) in
+        [("references-in", "ptp"), ("references-in-clock", "built-in"), ("references-in-keys", "ptp")]
+    {
+        let sender = design(name, "inline", clock, 64, 1);
+        let sent = shell::segment(&toolchain, &sender, &receiver, 2000, 2);
+        assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
+    }
+}
+
+#[test]
+fn faults_of_reference_packets_are_noticed() {
+    let [sender, receiver] = [("inline", "references-in-faults"), ("tap", "references-receiver-faults")]
+        .map(|(shell, name)| design(name, shell, "ptp", 64, 1));
+    let toolchain = Toolchain::find().unwrap();
+    for (design, of_sender, faults) in
+        [(&sender, true, &SENDER_FAULTS[..]), (&receiver, false, &RECEIVER_FAULTS)]
+    {
+        let verilog = deltaline_hdl::emit::design::emit(design, "deltaline").unwrap();
+        let missed = missed(&verilog, "deltaline", faults, |faulty| {
+            let other =
+                deltaline_hdl::emit::design::emit(if of_sender { &receiver } else { &sender }, "deltaline")
+                    .unwrap();
+            let verilogs = if of_sender { [faulty, &other] } else { [&other, faulty] };
+            shell::segment_of(&toolchain, [&sender, &receiver], verilogs, 400, 3)
+        });
+        let missed = missed.unwrap();
+        assert!(missed.is_empty(), "{missed:#?}");
     }
 }

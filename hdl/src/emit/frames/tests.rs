@@ -48,8 +48,9 @@ fn no_link_dangles() {
         }
     };
     for name in shipped_names().split(", ") {
-        check(&page(Design::named(name).unwrap().configuration()), &[]);
+        check(&page(&Design::named(name).unwrap()), &[]);
     }
+    check(&page_of("10g", &[("[stream]", "references = true\n[stream]")]), &[]);
     // A tap with registers, and a core without.
     for name in ["10g", "1g"] {
         let files = package(&Design::named(name).unwrap(), "tap").unwrap();
@@ -199,7 +200,7 @@ fn page_of(name: &str, replaced: &[(&str, &str)]) -> String {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
     }
-    page(Design::parse("tap.toml", "tap", &text).unwrap().configuration())
+    page(&Design::parse("tap.toml", "tap", &text).unwrap())
 }
 
 #[test]
@@ -253,4 +254,16 @@ fn the_page_is_enough_to_compute_the_identifier() {
     let tag = ascon::tag(b"\0\0\0\0\0\0\0\x01identity", [0; 16], &bytes.concat());
     let digits: String = tag[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     assert!(section.contains(&format!("the identifier is `0x{digits}`")));
+}
+
+#[test]
+fn reference_packets_are_there_with_those_who_have_them() {
+    let with = page_of("10g", &[("[stream]", "references = true\n[stream]")]);
+    let section = with.split_once("## Reference packets\n").unwrap().1.split_once("\n## ").unwrap().0;
+    assert!(
+        section.contains("| 32     | 8     | sent |") && section.contains("[delimiter](#delimiters)"),
+        "{section}"
+    );
+    assert!(!section.contains("](crate") && !section.contains("[`"), "{section}");
+    assert!(!page_of("10g", &[]).contains("Reference packets"));
 }

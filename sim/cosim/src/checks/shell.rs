@@ -21,6 +21,7 @@ use deltaline_model::time::{AbsoluteTime, TimeBase, TimeOfDay, Timestamp};
 use deltaline_model::wire::authentication::Key;
 use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::frame::{ETHERTYPE, Role};
+use deltaline_model::wire::reference::Reference;
 use deltaline_traffic::Frames;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -61,15 +62,16 @@ pub(super) struct Device {
     pressure: Option<StdRng>,
     /// Who drives `interval_end` in every cycle, if anybody does.
     storm: Option<Storm>,
+    /// Where reference packets are told of, and number and delay of those so far.
+    reference: Option<[Port; 3]>,
+    references: Vec<(u64, u64)>,
+    /// The clock's port and its time but for the fraction, which counts cycles; and when each frame that left m_axis began to, by it.
+    clock: Option<(Port, u64)>,
+    begun: Vec<Timestamp>,
     pub(super) cycles: u64,
 }
 
 impl Device {
-    fn build(toolchain: &Toolchain, design: &Design) -> Result<Self, CheckError> {
-        let verilog = deltaline_hdl::emit::design::emit(design, "deltaline").map_err(HardwareError::from)?;
-        Self::of(toolchain, design, &verilog)
-    }
-
     /// Of a design whose Verilog is this.
     pub(super) fn of(toolchain: &Toolchain, design: &Design, verilog: &str) -> Result<Self, CheckError> {
         // One lane of several is enough here: `lanes` checks the others.
@@ -99,8 +101,27 @@ impl Device {
             bench.set(locked, 1);
         }
         let (interval_end, running) = (bench.port("interval_end")?, bench.port("running")?);
-        let mut device =
-            Device { bench, source, sink, interval_end, running, pressure: None, storm: None, cycles: 0 };
+        let reference = design.references().then(|| {
+            let port = |name| bench.port(&format!("reference_{name}"));
+            Ok::<_, HardwareError>([port("there")?, port("number")?, port("delay")?])
+        });
+        let reference = reference.transpose()?;
+        let (pressure, storm, clock, cycles) = (None, None, None, 0);
+        let (references, begun) = (vec![], vec![]);
+        let mut device = Device {
+            bench,
+            source,
+            sink,
+            interval_end,
+            running,
+            pressure,
+            storm,
+            reference,
+            references,
+            clock,
+            begun,
+            cycles,
+        };
         device.start()?;
         Ok(device)
     }
@@ -146,7 +167,19 @@ impl Device {
         if let Some(storm) = &mut self.storm {
             self.bench.set(self.interval_end, storm.asks(self.cycles).into());
         }
+        let before = self.sink.progress();
+        if let Some((port, time)) = self.clock {
+            self.bench.set(port, time | self.cycles & 0xffff);
+        }
         self.sink.take(&self.bench)?;
+        if let Some((port, _)) = self.clock.filter(|_| before.1 == 0 && self.sink.progress() != before) {
+            self.begun.push(Timestamp(self.bench.get(port)));
+        }
+        if let Some([there, number, delay]) = self.reference
+            && self.bench.get(there) == 1
+        {
+            self.references.push((self.bench.get(number), self.bench.get(delay)));
+        }
         self.bench.tick()?;
         self.cycles += 1;
         Ok(())
@@ -574,7 +607,34 @@ pub fn tap_of(
     Ok(sent)
 }
 
-/// A sender in the stream and a receiver that watches its output: `count` random frames; returns how many were sent.
+/// Reference packets behind every so many other frames that leave a sender in the stream.
+struct References {
+    configuration: Configuration,
+    spacing: u32,
+    /// Other frames since the last one, and the number of the next one.
+    since: u32,
+    number: u32,
+}
+
+impl References {
+    /// Takes what left at this time; the reference packet that it is, if it is one. It has to be one where one is due, and nowhere else.
+    fn take(&mut self, seen: &Seen, now: Timestamp, at: u64) -> Result<Option<Reference>, CheckError> {
+        let is_due = self.spacing > 0 && self.since == self.spacing;
+        let expected = Reference::new(&self.configuration, self.number, now);
+        if is_due {
+            same(STAGE, at, "a reference packet", &expected.encode().to_vec(), &seen.bytes)?;
+            (self.since, self.number) = (0, self.number + 1);
+            return Ok(Some(expected));
+        }
+        self.since += 1;
+        let role = seen.bytes.get(12..16).map(|bytes| bytes == &expected.encode()[12..16]);
+        same(STAGE, at, "a reference packet that is not due", &false, &(role == Some(true)))?;
+        Ok(None)
+    }
+}
+
+/// A sender in the stream and a receiver that watches its output: `count` random frames; returns how many were sent. Designs with reference
+/// packets send one behind every fifth other frame, and the receiver tells of each.
 ///
 /// # Errors
 ///
@@ -586,7 +646,26 @@ pub fn segment(
     count: u64,
     seed: u64,
 ) -> Result<u64, CheckError> {
-    let (mut a, mut b) = (Device::build(toolchain, sender)?, Device::build(toolchain, receiver)?);
+    let emitted = |design| deltaline_hdl::emit::design::emit(design, "deltaline");
+    let texts =
+        [emitted(sender).map_err(HardwareError::from)?, emitted(receiver).map_err(HardwareError::from)?];
+    segment_of(toolchain, [sender, receiver], [&texts[0], &texts[1]], count, seed)
+}
+
+/// The same of designs whose Verilog is this.
+///
+/// # Errors
+///
+/// [`CheckError::Mismatch`] with the first difference.
+pub fn segment_of(
+    toolchain: &Toolchain,
+    [sender, receiver]: [&Design; 2],
+    [sender_verilog, receiver_verilog]: [&str; 2],
+    count: u64,
+    seed: u64,
+) -> Result<u64, CheckError> {
+    let mut a = Device::of(toolchain, sender, sender_verilog)?;
+    let mut b = Device::of(toolchain, receiver, receiver_verilog)?;
     let configuration = *sender.configuration();
     let (mut random, mut frames) = (StdRng::seed_from_u64(seed), Frames::new(seed));
     let built_in = sender.clock() == ClockSource::BuiltIn;
@@ -599,7 +678,7 @@ pub fn segment(
         a.stop_clock_at(stopped)?;
         ends[0].twin.take(Event::Unlocked);
     } else {
-        a.bench.set(a.bench.port("ptp_ts")?, nanoseconds << 16);
+        a.clock = Some((a.bench.port("ptp_ts")?, nanoseconds << 16));
         a.idle(4)?;
         let by_clock = Control::default().with_interval_source(IntervalSource::Clock).with_interval_log2(20);
         a.registers().write_control(by_clock)?;
@@ -607,6 +686,11 @@ pub fn segment(
         a.idle(20 * ends[0].twin.model.cell_count() as u64 + 4000)?;
     }
     let (mut sent, mut given) = (0, VecDeque::new());
+    let mut references = References { configuration, spacing: 0, since: 0, number: 0 };
+    if sender.references() {
+        references.spacing = 5;
+        a.bench.set(a.bench.port("reference_spacing")?, references.spacing.into());
+    }
     while sent < count {
         for _ in 0..random.random_range(1..120) {
             let (frame, bad) = (frames.next_frame(), random.random_ratio(1, 16));
@@ -628,7 +712,7 @@ pub fn segment(
             0 => a.registers().interval_end()?,
             1 if !built_in => {
                 nanoseconds += 1 << 20;
-                a.bench.set(a.bench.port("ptp_ts")?, nanoseconds << 16);
+                a.clock = Some((a.bench.port("ptp_ts")?, nanoseconds << 16));
             }
             _ => {
                 a.request_interval_end()?;
@@ -639,15 +723,24 @@ pub fn segment(
             ends[0].twin.take(Event::Unlocked);
         }
 
-        // What came out, in order: traffic unchanged, a delimiter, control frames.
+        // What came out, in order: traffic unchanged, a delimiter, control frames; reference packets between.
+        let mut told = vec![];
+        let mut begun = std::mem::take(&mut a.begun).into_iter();
         for seen in a.sink.take_seen() {
+            let time = Timestamp(random.random());
+            let reference = references.take(&seen, begun.next().unwrap_or(stopped), sent)?;
+            b.frame(&seen.bytes, time, seen.bad)?;
+            if let Some(reference) = reference {
+                // The sender's core is in front of where it was put in; the receiver's counts it as a frame that is not measured.
+                ends[1].observe(&seen, time);
+                told.push((u64::from(reference.number), time.0.wrapping_sub(reference.sent.0)));
+                continue;
+            }
             ends[0].came_out(&seen, &mut given, sent)?;
             if built_in {
                 ends[0].twin.take(Event::Unlocked);
             }
             ends[0].observe(&seen, seen.time);
-            let time = Timestamp(random.random());
-            b.frame(&seen.bytes, time, seen.bad)?;
             if Delimiter::of(&configuration, &seen.bytes).is_some() {
                 b.idle(20 * ends[1].twin.model.cell_count() as u64 + 2000)?;
             }
@@ -655,6 +748,9 @@ pub fn segment(
         }
         same(STAGE, sent, "frames that did not come out", &0, &given.len())?;
         b.idle(20 * ends[1].twin.model.cell_count() as u64 + 2000)?;
+        if receiver.references() {
+            same(STAGE, sent, "what the receiver tells", &told, &std::mem::take(&mut b.references))?;
+        }
         ends[1].found.extend(b.sink.take_frames());
         if built_in {
             ends[0].twin.take(Event::Unlocked);
