@@ -537,7 +537,7 @@ impl Comparison {
              Methods that did not answer in {} % of the runs, or of the flows, on every stream are not in this table. `deltaline advise` \
              answers from the same numbers.\n\n{}\n\
              **What methods take.**\n\n{}\n\
-             RDA and identity tables are those of ends that forget their packets. Ends that keep every packet of an interval need no \
+             RDA, sRDA and identity tables are those of ends that forget their packets. Ends that keep every packet of an interval need no \
              estimate: `deltaline exchange` finds what became of each ([figure 12](results.md)). Prefix lengths (`--banks`) are for this \
              number of packets and 1 % loss: `deltaline size` finds those for yours.\n\n\
              Octets are those of the method, as a core keeps it. The commands keep more. In software the rows of an LDA have digests \

@@ -128,8 +128,8 @@ pub(crate) fn rda(layout: Layout) -> Pair<RdaCell> {
     Pair::new(layout, |cell, time, packet| _ = cell.add(time, packet.halves))
 }
 
-fn srda() -> Pair<SrdaCell> {
-    Pair::new(SRDA, |cell, time, packet| _ = cell.add(time, packet.checked()))
+pub(crate) fn srda(layout: Layout) -> Pair<SrdaCell> {
+    Pair::new(layout, |cell, time, packet| _ = cell.add(time, packet.checked()))
 }
 
 pub(crate) fn identity(layout: Layout) -> Pair<IdentityCell> {
@@ -170,7 +170,7 @@ fn measure(
     let banks = [CELLS as u32, ROWS_IN_BYTES].map(|rows| Banks::tuned(rows, &[share], packets));
     let mut ldas = [0, 1].map(|bank: usize| [0, 1].map(|_| vec![Cell::default(); banks[bank].cells()]));
     let mut finecomb = [0, 1].map(|_| vec![RowCell::default(); banks[0].cells()]);
-    let (mut rda, mut srda) = (rda(RDA), srda());
+    let (mut rda, mut srda) = (rda(RDA), srda(SRDA));
     let mut identities = [identity(IDENTITY), identity(IDENTITY_IN_FEWER)];
     let id = PacketId::default();
     let mut moments = Moments::default();
@@ -260,7 +260,7 @@ fn timed<C: Subtractable>(pair: Pair<C>, decode: fn(&[C], &[C], Layout) -> Diffe
 }
 
 const DECODERS: [(&str, Decode); 3] = [
-    ("sRDA", |differ, seed| timed(differing(srda(), differ, seed), Difference::of_srda)),
+    ("sRDA", |differ, seed| timed(differing(srda(SRDA), differ, seed), Difference::of_srda)),
     ("RDA", |differ, seed| timed(differing(rda(RDA), differ, seed), Difference::of_rda)),
     ("identity", |differ, seed| {
         timed(differing(identity(IDENTITY), differ, seed), |sent, received, _| Difference::of(sent, received))

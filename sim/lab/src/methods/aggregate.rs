@@ -10,15 +10,20 @@
 use super::{LINK_OCTETS, Method, OCTETS, ROWS};
 use crate::LabError;
 use crate::path::Run;
-use crate::reconciliation::{Packet, Pair, identity, rda};
+use crate::reconciliation::{Packet, Pair, identity, rda, srda};
 use crate::slices::{measured, sliced, tuned};
 use crate::tables::{cells, of_cells, sums};
 use crate::traffic::purpose;
+use deltaline_collect::collector::Collector;
+use deltaline_collect::evaluation::Evaluation;
 use deltaline_estimate::difference::{best_table, published_mean};
 use deltaline_estimate::slices::together;
 use deltaline_estimate::{
     Confidence, Difference, Estimate, Observation, Singles, estimate, prefixes_for_loss, quantile,
 };
+use deltaline_model::configuration::{Configuration, Settings};
+use deltaline_model::packet::identity::{Identity, KEY_WORDS};
+use deltaline_model::point::{IntervalEnd, MeasurementPoint};
 use deltaline_model::sketch::cell::Row;
 use deltaline_model::sketch::finecomb::RowCell;
 use deltaline_model::sketch::layout::{Layout, Subtractable};
@@ -26,6 +31,8 @@ use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::sampler::{MAX_PREFIX, Prefixes, Sampler};
 use deltaline_model::sketch::synopsis::Hashed;
 use deltaline_model::wire::cell::bits;
+use deltaline_model::wire::frame::Role;
+use deltaline_model::wire::shape::Kind;
 use deltaline_traffic::random::Seed;
 use std::collections::HashMap;
 
@@ -56,6 +63,9 @@ const ROWS_OF_136: usize = 8 * OCTETS / 136;
 /// Cells of both banks of an RDA, and of all four tables of identities with their 168 bits: they are powers of two.
 const RDA_CELLS: usize = 1024;
 const IDENTITY_CELLS: usize = 512;
+/// Cells of an sRDA, of which a packet is in two; and rows of an LDA beside as many identities.
+const SRDA_CELLS: usize = 512;
+const NAMED_ROWS: usize = 512;
 const _: () =
     assert!(RDA_CELLS * bits(2) as usize <= 8 * OCTETS && IDENTITY_CELLS * bits(3) as usize <= 8 * OCTETS);
 /// Packets that differ for each cell of an identity table: it shows 0.67.
@@ -69,7 +79,7 @@ const PROBES: usize = LINK_OCTETS / PROBE_OCTETS;
 const SUMS_OCTETS: usize = 4 + 8 + 6 + 6;
 
 /// The methods, in the order of the tables.
-pub(super) const METHODS: [Aggregate; 11] = [
+pub(super) const METHODS: [Aggregate; 13] = [
     Aggregate {
         method: Method::tables(
             "LDA, one bank",
@@ -125,6 +135,22 @@ pub(super) const METHODS: [Aggregate; 11] = [
             "deltaline measure --synopsis rda --rows 512 sender.pcap receiver.pcap",
         ),
         measure: |run, _| Ok(published(run)),
+    },
+    Aggregate {
+        method: Method::tables(
+            "sRDA, nothing remembered",
+            SRDA_CELLS * bits(3) as usize / 8,
+            "deltaline measure --synopsis srda --rows 512 sender.pcap receiver.pcap",
+        ),
+        measure: |run, _| Ok(published_flat(run)),
+    },
+    Aggregate {
+        method: Method::tables(
+            "LDA beside identities",
+            3 * NAMED_ROWS * bits(0) as usize / 8,
+            "deltaline measure --synopsis lda-identity --rows 512 sender.pcap receiver.pcap",
+        ),
+        measure: |run, seed| named_rows(run, seed),
     },
     Aggregate {
         method: Method::tables(
@@ -274,12 +300,54 @@ fn published(run: &Run) -> Found {
     Found { mean, quantile: None, lost: lost.or(net(run)) }
 }
 
+/// The same of one array of cells.
+fn published_flat(run: &Run) -> Found {
+    let layout = Layout::Flat { cells: SRDA_CELLS, hashes: 2 };
+    let pair = fill(srda(layout), run, |_| true);
+    let [sender, receiver] = &pair.cells;
+    let difference = Difference::of_srda(sender, receiver, layout);
+    let lost = difference.complete.then_some(difference.only_sent.len() as f64);
+    let mean = published_mean(&observation(run, SRDA_CELLS, sender, receiver)).ok();
+    Found { mean, quantile: None, lost: lost.or(net(run)) }
+}
+
+/// The shortest prefix length with which at most so many of the packets that differ are sampled.
+fn until_it_shows(run: &Run, most: f64) -> Result<Prefixes, LabError> {
+    let differ = (run.lost() + run.gained()) as f64;
+    let fits = |prefix: &u8| differ / f64::from(1u32 << prefix) <= most;
+    Ok(Prefixes::new(&[(0..MAX_PREFIX).find(fits).unwrap_or(MAX_PREFIX)])?)
+}
+
+/// Rows, and identities that name what damages them, through the product's own points and their control frames.
+fn named_rows(run: &Run, seed: Seed) -> Result<Found, LabError> {
+    let prefixes = until_it_shows(run, LOAD * NAMED_ROWS as f64)?;
+    let settings = Settings {
+        synopsis: Kind::LDA_IDENTITY,
+        rows: NAMED_ROWS,
+        prefixes: prefixes.lengths(),
+        seed: seed.with(purpose::HASHES).random().bits(),
+        ..Settings::default()
+    };
+    let configuration = Configuration::new(settings)?;
+    let mut collector = Collector::expecting(&configuration);
+    for (role, packets) in [(Role::Sender, &run.sent), (Role::Receiver, &run.received)] {
+        let mut point = MeasurementPoint::new(&configuration, role);
+        for packet in packets {
+            let mut key = [0; KEY_WORDS];
+            [key[0], key[1]] = [(packet.hash >> 32) as u32, packet.hash as u32];
+            point.record(&Identity { key: key.into(), ip_length: 0, truncated: false }, packet.time);
+        }
+        point.end_interval(IntervalEnd::Delimiter, |frame| collector.push(frame));
+    }
+    let evaluation = Evaluation::all(&collector.finish()).next();
+    let estimate = evaluation.and_then(|evaluation| evaluation.result.ok());
+    Ok(estimate.map_or_else(Found::default, |(estimate, _)| of_estimate(&estimate)))
+}
+
 /// Tables of identities, sampled so that what differs comes out.
 fn identities(run: &Run) -> Result<Found, LabError> {
     let rows = IDENTITY_CELLS / 4;
-    let differ = (run.lost() + run.gained()) as f64;
-    let fits = |prefix: &u8| differ / f64::from(1u32 << prefix) <= LOAD * IDENTITY_CELLS as f64;
-    let prefixes = Prefixes::new(&[(0..MAX_PREFIX).find(fits).unwrap_or(MAX_PREFIX)])?;
+    let prefixes = until_it_shows(run, LOAD * IDENTITY_CELLS as f64)?;
     let sampler = Sampler::new(prefixes);
     let pair = fill(identity(Layout::Identity { rows }), run, |packet| sampler.bank(packet.place).is_some());
     let [sender, receiver] = &pair.cells;
