@@ -32,6 +32,7 @@ use deltaline_model::time::Timestamp;
 use deltaline_model::wire::check::{DESTINATION, SOURCE};
 use deltaline_model::wire::delimiter::CHECK_ROTATION;
 use deltaline_model::wire::frame::{BLOCK_CELLS, Role, frame_bytes};
+use deltaline_model::wire::reference::Reference;
 use deltaline_model::wire::shape::{Kind, MAX_CELL_BYTES, most_cells};
 use std::fmt::Write;
 use std::iter::once;
@@ -55,7 +56,9 @@ const PACKETS: u16 = 8;
 /// The page of a design.
 pub(crate) fn page(design: &Design) -> String {
     let configuration = design.configuration();
-    let references = design.references().then(|| section("Reference packets", &module(REFERENCE)));
+    let references = design
+        .references()
+        .then(|| section("Reference packets", &(module(REFERENCE) + &reference_example(configuration))));
     let parts = [
         "# Frames\n\n[Control frames](#control-frames) report the cells of an interval, [delimiters](#delimiters) end one. \
          Below them is what is\nneeded to compute a packet's [cells](#cells) from its bytes, with an [example](#example)."
@@ -77,6 +80,17 @@ pub(crate) fn page(design: &Design) -> String {
     ];
     let parts = parts.into_iter().chain(references).chain(others);
     parts.map(|part| part.trim_end().to_string()).collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// A whole reference packet of this configuration.
+fn reference_example(configuration: &Configuration) -> String {
+    let (number, time) = (5, 0x1234_5678_9abc_def0);
+    let bytes = Reference::new(configuration, number, Timestamp(time)).encode();
+    let lines = bytes
+        .chunks(16)
+        .map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "));
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    format!("\nThat of number {number}, sent at {time:016x}:\n\n```text\n{lines}\n```\n")
 }
 
 fn section(title: &str, text: &str) -> String {

@@ -397,8 +397,9 @@ tells whether anything here was changed.
 | `{prefix}.f`, `{prefix}.core` | file list; FuseSoC core with the targets `lint`, `elaborate`, and `synthesise` with a `--tool` |
 | `{prefix}.vlt` | waivers for Verilator -Wall, each with its reason |
 | `{prefix}.sdc`, `{prefix}.xdc`{more} | the clock, for a synthesis of the core alone |
-{registers}| `{prefix}_frames.md` | the layout of control frames and delimiters, and how a packet's cells are computed |
+{registers}| `{prefix}_frames.md` | the layout of control frames{reference_packets} and delimiters, and how a packet's cells are computed |
 {completed}",
+            reference_packets = if design.references() { ", reference packets" } else { "" },
             registers = if self.has_registers() {
                 format!("| `{prefix}_registers.md`, `{prefix}.rdl` | the registers, and their source in SystemRDL |\n")
             } else {
@@ -580,11 +581,14 @@ All ports belong to the domain of `clk`. PTP relative-64 has nanoseconds in bits
         );
         if self.design.references() {
             text += "\
-* Reference packets of this segment and configuration are told of by `reference_there`, from both directions of `control.role`; they count as
-  unmeasured frames. In line they are put in behind all else, whatever the role: the core does not see its own. The time in one is that of the cycle in
-  which its first byte leaves `m_axis`, while packets have that of their arrival: what waits for a reference packet is late for the path behind it.
-* `reference_spacing` is a port, so that whoever watches the load can follow it. Delimiters and control frames that leave count as frames behind which one
-  is due.
+* Reference packets of this segment and configuration are told of by `reference_there`, whatever `control.role` is, and before `running`, too; they count as
+  unmeasured frames. One that is marked bad is not told of.
+* In line they are put in by the last stage, whatever the role: the core does not see its own. The time in one is that of the cycle in which its first
+  beat is taken from `m_axis` (`tvalid` and `tready`), while packets have that of their arrival: what waits for a reference packet is late for the path
+  behind it. It follows the frame behind which it is due at once, before any that waits.
+* `reference_spacing` is a port, so that whoever watches the load can follow it. It is looked at when the last beat of a frame enters the last stage, a cycle
+  before that beat is on `m_axis`, earlier under stalls: one is due if it is not 0 and no more than the frames since the last one, or since it was 0.
+  Delimiters and control frames count as frames. While nothing passes nothing is sent.
 ";
         }
         if self.design.stream().lanes > 1 {

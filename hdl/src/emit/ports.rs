@@ -67,14 +67,20 @@ const PORTS: [(&str, &str); 70] = [
     ),
     (
         "reference_spacing",
-        "a reference packet behind every so many other frames of m_axis; 0: none; may change at any time",
+        "a reference packet behind every so many other frames of m_axis; 0: none, and the count begins anew; may change at any time",
     ),
-    ("reference_next", "number of the reference packet that is sent next, from 0 behind a reset"),
-    ("reference_there", "a reference packet of this measurement has come, two cycles behind its last beat"),
+    (
+        "reference_next",
+        "number of the reference packet that is sent next, or is being sent; from 0 behind a reset",
+    ),
+    (
+        "reference_there",
+        "a reference packet of this measurement has come: of a tap two cycles behind its last beat; in line later, as its frames are",
+    ),
     ("reference_number", "with reference_there: its number; a missing one is lost"),
     (
         "reference_delay",
-        "with reference_there: how long it was under way, as ptp_ts, two's complement: by both ends' clocks",
+        "with reference_there: the time of its first beat less that in it, as ptp_ts, two's complement: by both ends' clocks",
     ),
     ("s_axil_awaddr", "AXI4-Lite, registers: write address in bytes"),
     ("s_axil_awprot", "not looked at"),

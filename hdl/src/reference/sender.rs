@@ -23,7 +23,7 @@
 //! |------|-----------|-------|---------|
 //! | clk, rst | in | 1 | clock; synchronous reset |
 //! | s_axis_* | in (tready out) | 64 + 8 + 1 + 1 + 65 | traffic; tuser as the core has it, passed on unchanged |
-//! | spacing | in | 32 | one reference packet behind every so many frames of s_axis; 0: none. May change in any cycle: behind this one it counts |
+//! | spacing | in | 32 | one reference packet behind every so many frames of s_axis; 0: none, and the count begins anew. May change in any cycle: behind this one it counts |
 //! | ptp_ts | in | 64 | clock, PTP relative-64 |
 //! | number | out | 32 | of the reference packet that comes next, from 0 after reset, modulo 2^32 |
 //! | m_axis_* | out (tready in) | 64 + 8 + 1 + 1 + 65 | traffic and reference packets; tuser of the latter is zero |

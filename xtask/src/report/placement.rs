@@ -126,13 +126,10 @@ pub(super) fn place(
         .iter()
         .map(|&seed| {
             // A frequency that is missed is a figure, not a failure.
-            let mut arguments = format!(
+            let arguments = format!(
                 "{} --seed {seed} --freq {} --timing-allow-fail",
                 device.arguments, subject.clock_mhz
             );
-            if let Some(router) = subject.router {
-                arguments += &format!(" --router {router}");
-            }
             let key = [device.python, &arguments, &content];
             let what = format!("{}: place and route on {}, seed {seed}", subject.name, device.name);
             let report = super::known(

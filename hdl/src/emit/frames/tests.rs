@@ -4,6 +4,8 @@ use super::page;
 use crate::emit::package::{File, package};
 use deltaline_design::{Design, shipped_names};
 use deltaline_model::ascon;
+use deltaline_model::time::Timestamp;
+use deltaline_model::wire::reference::Reference;
 use std::collections::BTreeSet;
 use std::fs;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -264,6 +266,11 @@ fn reference_packets_are_there_with_those_who_have_them() {
         section.contains("| 32     | 8     | sent |") && section.contains("[delimiter](#delimiters)"),
         "{section}"
     );
+    let lines = section.split_once("```text\n").unwrap().1.split_once("\n```").unwrap().0.split_whitespace();
+    let bytes: Vec<u8> = lines.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+    let design = Design::named("10g").unwrap();
+    let read = Reference::of(design.configuration(), &bytes).unwrap();
+    assert_eq!((read.number, read.sent, bytes.len()), (5, Timestamp(0x1234_5678_9abc_def0), 64));
     assert!(!section.contains("](crate") && !section.contains("[`"), "{section}");
     assert!(!page_of("10g", &[]).contains("Reference packets"));
 }

@@ -22,7 +22,8 @@
 //! | 40     | 16    | reserved | zero; a reader ignores it |
 //! | 56     | 8     | check | the [check word](crate::wire::check) |
 //!
-//! The core does not compare the check word, nor addresses and reserved bytes: in the stream the FCS covers them. Against forgers nothing guards it.
+//! Compared are EtherType, version, role, segment and configuration, of frames of 64 bytes at least; more may follow, and is padding. The core does not
+//! compare the check word, nor addresses and reserved bytes: in the stream the FCS covers them. Against forgers nothing guards it.
 //!
 //! # Test plan
 //!

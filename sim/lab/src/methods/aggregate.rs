@@ -138,6 +138,14 @@ pub(super) const METHODS: [Aggregate; 13] = [
     },
     Aggregate {
         method: Method::tables(
+            "identity tables",
+            IDENTITY_CELLS * bits(3) as usize / 8,
+            "deltaline measure --synopsis identity --rows 128 --banks 3 sender.pcap receiver.pcap",
+        ),
+        measure: |run, _| identities(run),
+    },
+    Aggregate {
+        method: Method::tables(
             "sRDA, nothing remembered",
             SRDA_CELLS * bits(3) as usize / 8,
             "deltaline measure --synopsis srda --rows 512 sender.pcap receiver.pcap",
@@ -151,14 +159,6 @@ pub(super) const METHODS: [Aggregate; 13] = [
             "deltaline measure --synopsis lda-identity --rows 512 sender.pcap receiver.pcap",
         ),
         measure: |run, seed| named_rows(run, seed),
-    },
-    Aggregate {
-        method: Method::tables(
-            "identity tables",
-            IDENTITY_CELLS * bits(3) as usize / 8,
-            "deltaline measure --synopsis identity --rows 128 --banks 3 sender.pcap receiver.pcap",
-        ),
-        measure: |run, _| identities(run),
     },
     Aggregate {
         method: Method {
