@@ -32,9 +32,9 @@
 //! that of its last packet. Parameters: R = log2(columns), A = R + 2, S = 104; the configuration's hash, seed and prefix length become
 //! constants, unless the length adapts.
 //!
-//! Cost of a core of 64 bits with 1024 columns for ECP5 (`cargo xtask report --configuration 10g-lds`): 16,440 LUT4, 10,173 flip-flops, 48 RAMs of 18 kbit.
-//! Placed on an LFE5U-85F of speed 6: 105.0 MHz at worst, 113.8 median and best of three seeds, where 10 Gbit/s need 156.25. The worst path is
-//! the succession of delimiters, of which 6.2 ns are wires. So it carries 6.7 Gbit/s there, and 10 Gbit/s take a faster family.
+//! Cost of a core of 64 bits with 1024 columns for ECP5 (`cargo xtask report --configuration 10g-lds`): 15,860 LUT4, 10,177 flip-flops, 48 RAMs of 18 kbit.
+//! Placed on an LFE5U-85F of speed 6: 96.3 MHz at worst, 119.1 median, 120.4 best of three seeds, where 10 Gbit/s need 156.25. The worst path leads
+//! a drain's address to the memories, 8.9 ns of it wires. So it carries 6.2 Gbit/s there, and 10 Gbit/s take a faster family.
 //!
 //! # Test plan
 //!

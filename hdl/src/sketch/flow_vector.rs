@@ -34,9 +34,9 @@
 //! constants, unless the length adapts.
 //!
 //! Cost of this stage with 1024 counters for ECP5 before placement (yosys): 6,179 LUT4, 3,790 flip-flops, 8 RAMs of 18 kbit. Waits are 1,000 of the
-//! flip-flops. A core of 64 bits with it (`cargo xtask report --configuration 10g-colate`) has 10,061 LUT4, 7,275 flip-flops and 8 such RAMs. Placed on
-//! an LFE5U-85F of speed 6: 127.4 MHz at worst, 133.1 median, 139.4 best of three seeds, where 10 Gbit/s need 156.25. The worst path leads a
-//! key to the flow's hash, 5.8 ns of it wires. So it carries 8.1 Gbit/s there, and 10 Gbit/s take a faster family.
+//! flip-flops. A core of 64 bits with it (`cargo xtask report --configuration 10g-colate`) has 10,045 LUT4, 7,279 flip-flops and 8 such RAMs. Placed on
+//! an LFE5U-85F of speed 6: 122.4 MHz at worst, 133.3 median, 134.8 best of three seeds, where 10 Gbit/s need 156.25. The worst path compares
+//! delimiters' numbers, 6.3 ns of it wires. So it carries 7.8 Gbit/s there, and 10 Gbit/s take a faster family.
 //!
 //! # Test plan
 //!

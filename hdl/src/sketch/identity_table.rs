@@ -42,9 +42,9 @@
 //!
 //! Cost of a whole tap for ECP5 (yosys, before placement; the default design with 1024 rows and seed 1): 16,017 LUT4, 11,643
 //! flip-flops, 82 RAMs of 18 kbit; with an LDA 5,482, 5,007 and 18. The core alone, placed on an LFE5U-85F of speed 6
-//! (`cargo xtask report --configuration 10g-identity`): 17,158, 12,002 and 80; 96.9 MHz at worst, 105.4 median, 106.1 best of three
-//! seeds, where 10 Gbit/s need 156.25. Most of the worst path is wires to the block RAMs of twenty fields (4.5 ns), and a block
-//! RAM's answer (5.8 ns). So it carries 6.2 Gbit/s there, and 10 Gbit/s take a faster family.
+//! (`cargo xtask report --configuration 10g-identity`): 16,850, 12,006 and 80; 100.9 MHz at worst, 107.7 median, 108.8 best of three
+//! seeds, where 10 Gbit/s need 156.25. Most of the worst path is wires from the block RAMs of twenty fields (4.1 ns), and a block
+//! RAM's answer (5.8 ns). So it carries 6.5 Gbit/s there, and 10 Gbit/s take a faster family.
 //!
 //! # Test plan
 //!
