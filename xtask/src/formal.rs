@@ -22,6 +22,7 @@
 mod hash;
 
 use crate::{Failure, tools};
+use deltaline_hdl::byte::ledger::Ledger;
 use deltaline_hdl::emit::block::emit_block;
 use deltaline_hdl::emit::reader;
 use deltaline_hdl::inline::inserter::Inserter;
@@ -171,6 +172,13 @@ const SLICES_SMALL: Design = design("4 records", "-DA=3", || {
     let configuration = of_kind(Kind::SLICES, 8)?;
     Ok(emit_block(&mut Slices::<3, 2>::new(&configuration), "slices")?)
 });
+const BYTE_SLICES: Design =
+    design("64 records", "-DA=7", || Ok(emit_block(&mut Ledger::<7, 8, 1>::default(), "ledger")?));
+/// What is searched is not what the totals' 128 words are cleared in: they are cut out, and the planes have 16.
+const BYTE_SLICES_SMALL: Design = design("4 records", "-DA=3", || {
+    let text = emit_block(&mut Ledger::<3, 4, 1>::default(), "ledger")?;
+    Ok(text.replace("last_word = 13'b1111111;", "last_word = 13'b1111;"))
+});
 const LDA_IDENTITY: Design = design("1024 rows, 4 x 256 cells", "-DA=12 -DR=10 -DT=8", || {
     let configuration = of_kind(Kind::LDA_IDENTITY, 1024)?;
     Ok(emit_block(&mut LdaIdentity::<10, 12, 8>::new(&configuration), "lda_identity")?)
@@ -211,7 +219,7 @@ const fn fault(what: &'static str, from: &'static str, to: &'static str, cycles:
     Fault { what, from, to, cycles }
 }
 
-const PROOFS: [Proof; 14] = [
+const PROOFS: [Proof; 15] = [
     Proof {
         name: "ram",
         designs: &[LDA],
@@ -619,6 +627,67 @@ const PROOFS: [Proof; 14] = [
                 "drained_used = used_1_q;",
                 "drained_used = used_0_q;",
                 (1, 20),
+            ),
+        ],
+    },
+    Proof {
+        name: "byte_slices",
+        designs: &[BYTE_SLICES],
+        small: BYTE_SLICES_SMALL,
+        cut: "ledger_totals",
+        window: None,
+        base: 16,
+        step: 14,
+        cover: 85,
+        faults: &[
+            fault(
+                "a start has no record",
+                "used_then_0 = used_now_0 + 32'h1;",
+                "used_then_0 = used_now_0;",
+                (26, 36),
+            ),
+            fault(
+                "a start is in the record before",
+                "number_0 = used_now_0;",
+                "number_0 = used_now_0 - 32'h1;",
+                (26, 36),
+            ),
+            fault(
+                "a packet is in the record behind",
+                "number_0 = used_now_0 - 32'h1;",
+                "number_0 = used_now_0;",
+                (58, 72),
+            ),
+            fault(
+                "the other copy's records",
+                "used_now_0 = used_second_0_q;",
+                "used_now_0 = used_first_0_q;",
+                (58, 72),
+            ),
+            fault("sums in the first cell", "(number_0 << 32'h1) | 32'h1", "(number_0 << 32'h1)", (26, 36)),
+            fault(
+                "a packet in front of the first slice counts",
+                "is_sampled_d = |used_then_0;",
+                "is_sampled_d = 1'b1;",
+                (26, 40),
+            ),
+            fault(
+                "a start's time in its second cell",
+                "sum_middle_write_address = write_cell ^ 32'h2;",
+                "sum_middle_write_address = write_cell;",
+                (26, 40),
+            ),
+            fault(
+                "a start's place is not kept",
+                "count_high_write_enable = 1'b1;",
+                "count_high_write_enable = 1'b0;",
+                (26, 40),
+            ),
+            fault(
+                "halves of the place exchanged",
+                "place_0[(32'h10)+:(16)]",
+                "place_0[(32'h0)+:(16)]",
+                (26, 40),
             ),
         ],
     },

@@ -68,7 +68,7 @@
 //!
 //! # Test plan
 //!
-//! `sim/cosim`: through the whole core: packets every 34 cycles, unmeasured frames and refused ends every cycle, drains
+//! `hdl/formal/byte_slices.v`: with slices, every packet in the record of its slice, word by word. `sim/cosim`: through the whole core: packets every 34 cycles, unmeasured frames and refused ends every cycle, drains
 //! under way; carries and saturation of every counter, preloaded.
 
 use crate::leaves::{Delay, Flop, Ram};

@@ -29,7 +29,7 @@
 //! One beat a cycle, frames of any length back to back. Parameters: the configuration's segment and identifier. A reset in the
 //! middle of a frame takes its rest for a frame: reset the stream's source with it.
 //!
-//! Cost: `cargo xtask cost`.
+//! Cost before placement (`cargo xtask cost`): iCE40 190 LUT4, 263 flip-flops; ECP5 134 LUT4, 263 flip-flops.
 //!
 //! # Test plan
 //!

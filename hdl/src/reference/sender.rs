@@ -32,7 +32,7 @@
 //! configuration's segment and identifier. A reset in the middle of a frame cuts that frame: reset the stream's source
 //! with it.
 //!
-//! Cost: `cargo xtask cost`.
+//! Cost before placement (`cargo xtask cost`): iCE40 624 LUT4, 424 flip-flops; ECP5 646 LUT4, 424 flip-flops. Half of it is the inserter.
 //!
 //! # Test plan
 //!
