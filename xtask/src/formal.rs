@@ -857,8 +857,8 @@ struct Outcome {
     good: bool,
 }
 
-/// Runs the proofs, or the one called `only`, and prints a table.
-pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
+/// Runs the proofs, or the one called `only`, with the faults that show within `most` cycles, and prints a table.
+pub(crate) fn prove(only: Option<&str>, most: u32) -> Result<(), Failure> {
     let chosen: Vec<&Proof> =
         PROOFS.iter().filter(|proof| only.is_none_or(|name| name == proof.name)).collect();
     let with_hash = only.is_none_or(|name| name == hash::NAME);
@@ -888,7 +888,7 @@ pub(crate) fn prove(only: Option<&str>) -> Result<(), Failure> {
         loop {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(proof) = next else { return Ok(()) };
-            lines(proof, line).map_err(|error| format!("{}: {error}", proof.name))?;
+            lines(proof, most, line).map_err(|error| format!("{}: {error}", proof.name))?;
         }
     };
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -912,6 +912,7 @@ const STACK: usize = 1 << 28;
 /// All lines of a proof.
 fn lines(
     proof: &Proof,
+    most: u32,
     line: impl Fn(&dyn Fn() -> Result<Outcome, Failure>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     for design in proof.designs {
@@ -919,7 +920,7 @@ fn lines(
     }
     let small = emitted(proof, &proof.small)?;
     line(&|| cover(proof, &small))?;
-    for fault in proof.faults {
+    for fault in proof.faults.iter().filter(|fault| fault.cycles.1 <= most) {
         line(&|| notice(proof, fault, &small))?;
     }
     Ok(())

@@ -72,6 +72,9 @@ enum Task {
         /// Only this proof
         #[arg(long, value_name = "NAME")]
         only: Option<String>,
+        /// Of the faults those that show within so many cycles; all unless given
+        #[arg(long, value_name = "CYCLES", default_value_t = u32::MAX, hide_default_value = true)]
+        faults_within: u32,
     },
     /// Show what each module costs in FPGA cells: of the core, the registers, the clocks, and what inserts into a stream
     Cost {
@@ -146,7 +149,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Acceptance => acceptance::run_all(),
         Task::Cocotb => cocotb::run(),
         Task::Cosim { packets, seed, wave } => check::cosim(packets, seed, wave),
-        Task::Formal { only } => formal::prove(only.as_deref()),
+        Task::Formal { only, faults_within } => formal::prove(only.as_deref(), faults_within),
         Task::Cost { rows } => report::cost(rows),
         Task::Report(arguments) => report::run(&arguments),
         Task::Bitstream(arguments) => bitstream::build(&arguments),
