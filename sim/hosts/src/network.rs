@@ -281,14 +281,14 @@ impl Network {
         Ok(Some(way))
     }
 
-    /// Makes the queue from a router to the next one slow: so many bits a second, and room for so many bytes.
+    /// Makes the queue from a router to the next one slow: so many bits a second, hardly more than a packet at once, and room for so many bytes.
     ///
     /// # Errors
     ///
     /// What the system says.
     pub fn squeeze(&self, from: usize, to: usize, rate: u64, room: u64) -> io::Result<()> {
         let (rate, room) = (format!("{rate}bit"), room.to_string());
-        let bucket = ["root", "tbf", "rate", &rate, "burst", "2000", "limit", &room];
+        let bucket = ["root", "tbf", "rate", &rate, "burst", "700", "limit", &room];
         self.queue(from, to, "replace", &bucket)
     }
 

@@ -268,9 +268,9 @@ fn live(rule: Rule, past: usize, quiet: usize, squeezes: usize) -> Result<(), St
         let passes = |segment: &str| {
             segment.contains(&format!("{one}{other}")) || (segment == one && UPGRADED.contains(&segment))
         };
-        // A third of what passes otherwise.
+        // A quarter of what passes otherwise: of packets at random times, enough come in any interval to fill the queue.
         let lasted = (DISTANCE * PACKETS * (past + quiet) as u32).as_millis() as u64;
-        let rate = loads[link] * 1000 / lasted / 3;
+        let rate = loads[link] * 1000 / lasted / 4;
         network.squeeze(from, to, rate, ROOM).unwrap();
         let mut when = None;
         for interval in 1..=3 {
