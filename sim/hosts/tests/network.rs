@@ -44,8 +44,8 @@ const HOLD: u32 = 3;
 const MOST_INTERVALS: u32 = 100;
 /// Rises below this are of no interest, in nanoseconds: the machine's own load moves delays by tens of microseconds.
 const LEAST_RISE: f64 = 1e6;
-/// Bytes that a squeezed queue has room for.
-const ROOM: u64 = 4000;
+/// Bytes that a squeezed queue has room for: most of an interval, so that test packets are late and not lost.
+const ROOM: u64 = 30_000;
 const UPGRADED: [&str; 2] = ["C", "F"];
 
 struct Station<'a> {
@@ -123,7 +123,7 @@ impl<'a> Station<'a> {
         self.measured.advance(seconds(self.interval));
         self.open()?;
         let plan =
-            Plan { count: PACKETS, interval: DISTANCE, length: 0, patience: DISTANCE * 60, session: 1 };
+            Plan { count: PACKETS, interval: DISTANCE, length: 0, patience: DISTANCE * 200, session: 1 };
         let (sessions, flows, interval) = (&self.sessions, &self.flows, self.interval);
         let work = || {
             thread::scope(|scope| {
