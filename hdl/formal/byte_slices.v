@@ -52,7 +52,7 @@ module byte_slices_proof(
         .by_clock(by_clock), .end_drain(end_drain), .ask(ask), .ask_plane(ask_plane), .ask_address(ask_address), .ask_word(ask_word),
         .ask_clear(ask_clear), .answers(), .answer(), .flags(), .running(running)
     );
-    (* hierconn *) wire \dut.waiting_q , \dut.is_packet_q , \dut.is_drain_q , \dut.packet_copy_q , \dut.cleared_q ;
+    (* hierconn *) wire \dut.waiting_q , \dut.is_packet_q , \dut.is_drain_q , \dut.packet_copy_q ;
     (* hierconn *) wire \dut.landing_0_q , \dut.landing_1_q , \dut.landing_2_q , \dut.landing_3_q , \dut.landing_4_q ;
     (* hierconn *) wire [4:0] \dut.step_q ;
     wire waiting = \dut.waiting_q , is_packet = \dut.is_packet_q , copy_now = \dut.packet_copy_q ;

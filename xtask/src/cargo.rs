@@ -64,7 +64,7 @@ pub(crate) fn test() -> Result<(), Failure> {
 pub(crate) fn network() -> Result<(), Failure> {
     let frr = tools::frr()?;
     let mut arguments = vec!["test", "--release", "--locked", "--package", "deltaline-hosts"];
-    arguments.extend(["--test", "network", "--test", "probes", "--", "--ignored", "--nocapture"]);
+    arguments.extend(["--test", "main", "--", "--ignored", "--nocapture", "--test-threads", "1"]);
     cargo(&arguments, &[(FRR, &frr.to_string_lossy())])
 }
 

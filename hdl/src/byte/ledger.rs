@@ -68,8 +68,9 @@
 //!
 //! # Test plan
 //!
-//! `hdl/formal/byte_slices.v`: with slices, every packet in the record of its slice, word by word. `sim/cosim`: through the whole core: packets every 34 cycles, unmeasured frames and refused ends every cycle, drains
-//! under way; carries and saturation of every counter, preloaded.
+//! `sim/cosim`: through the whole core: packets every 34 cycles, unmeasured frames and refused ends every cycle, drains
+//! under way; carries and saturation of every counter, preloaded. `hdl/formal/byte_slices.v`: with slices, every packet in the
+//! record of its slice, word by word.
 
 use crate::leaves::{Delay, Flop, Ram};
 use crate::module::module;

@@ -75,7 +75,7 @@ const PORTS: [(&str, &str); 70] = [
     ),
     (
         "reference_there",
-        "a reference packet of this measurement has come: of a tap two cycles behind its last beat; in line later, as its frames are",
+        "a reference packet of this measurement has come: of a tap two cycles behind its last beat, with the clock time-of-day six; in line later, as its frames are",
     ),
     ("reference_number", "with reference_there: its number; a missing one is lost"),
     (

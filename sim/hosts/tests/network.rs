@@ -15,18 +15,12 @@
 //!
 //! To root alone, as a rule, and with FRR; elsewhere there is nothing to test. The whole, with 200 quiet intervals and 20 squeezed queues, takes minutes
 //! and is `cargo xtask network`.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::common::{measured, observations};
 use deltaline_capture::Packet;
-use deltaline_capture::matching::{Observations, match_exactly};
-use deltaline_collect::collector::Collector;
-use deltaline_collect::evaluation::Evaluation;
+use deltaline_capture::matching::match_exactly;
 use deltaline_estimate::Mean;
 use deltaline_hosts::network::{Flows, LENGTH, Network, Passed, Reflectors, Session, Suite, exact_delay};
-use deltaline_model::configuration::{Configuration, Settings};
-use deltaline_model::point::{IntervalEnd, MeasurementPoint};
-use deltaline_model::time::Timestamp;
-use deltaline_model::wire::frame::Role;
 use deltaline_stamp::sender::{Outcome, Plan};
 use deltaline_station::{Localiser, Measured, Named, Routes, Rule, Segment, Topology, read, segments};
 use std::collections::BTreeMap;
@@ -157,23 +151,8 @@ impl<'a> Station<'a> {
         let own = self.network.address(router).octets();
         let is_forwarded = |packet: &&Packet| packet.data[26..30] != own && packet.data[30..34] != own;
         let ends = [&passed.arrived, &passed.left].map(|packets| packets.iter().filter(is_forwarded));
-        let settings = Settings { rows: 1024, prefixes: &[0], digest: true, seed: 7, ..Settings::default() };
-        let configuration = Configuration::new(settings).unwrap();
-        let mut collector = Collector::expecting(&configuration);
-        for (role, packets) in [Role::Sender, Role::Receiver].into_iter().zip(ends.clone()) {
-            let mut point = MeasurementPoint::new(&configuration, role);
-            packets.for_each(|packet| {
-                point.observe(&packet.data, Timestamp::from_nanoseconds(packet.timestamp))
-            });
-            point.end_interval(IntervalEnd::Delimiter, |frame| collector.push(frame));
-        }
-        let evaluation = Evaluation::all(&collector.finish()).next()?;
-        let mean = evaluation.result.as_ref().ok()?.0.mean.ok()?;
-        let [sent, received] = ends.map(|packets| {
-            let mut observations = Observations::default();
-            packets.for_each(|packet| observations.take(packet.into()).unwrap());
-            observations
-        });
+        let mean = measured(ends.clone())?.mean.ok()?;
+        let [sent, received] = ends.map(observations);
         let pairs = match_exactly(&sent, &received).pairs;
         let exact = pairs.iter().map(|pair| pair.delay as f64).sum::<f64>() / pairs.len() as f64;
         Some((mean, exact))

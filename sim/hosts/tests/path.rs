@@ -2,10 +2,10 @@
 //! interval of their clocks, against exact matching of the packets' whole keys.
 //!
 //! To root alone, as a rule, who may make network namespaces; elsewhere there is nothing to test.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::common::observations;
 use deltaline_capture::Packet;
-use deltaline_capture::matching::{Matching, Observations, match_exactly, reordering};
+use deltaline_capture::matching::{Matching, match_exactly, reordering};
 use deltaline_collect::exchange::{Asked, Terms, answer, ask};
 use deltaline_estimate::{Difference, Further};
 use deltaline_hosts::{Path, Queues, Recording, Traffic};
@@ -59,12 +59,6 @@ impl Ends {
     }
 }
 
-fn observations(packets: &[Packet]) -> Observations {
-    let mut observations = Observations::default();
-    packets.iter().for_each(|packet| observations.take(packet.into()).unwrap());
-    observations
-}
-
 fn found(asked: &Asked, interval: usize) -> &Difference {
     let further = asked.evaluations[interval].further.iter();
     let mut found = further.filter_map(|further| match further {
@@ -111,7 +105,7 @@ fn lost_packets_and_delays_are_those_of_exact_matching() {
         hash: LinearHash::new(configuration.hash(), configuration.seed()),
         recording,
     };
-    let [sent, received] = [&ends.recording.sender, &ends.recording.receiver].map(|end| observations(end));
+    let [sent, received] = [&ends.recording.sender, &ends.recording.receiver].map(observations);
     let matching = match_exactly(&sent, &received);
 
     // The kernel's own count is a third witness, if both recorders kept up.
