@@ -25,8 +25,9 @@ use deltaline_collect::summary::{Figures, Finding, Summary, interval_remarks, ma
 use deltaline_collect::truth::{Exact, Stamps};
 use deltaline_collect::verdict::Doubt;
 use deltaline_design::CoreKind;
+use deltaline_estimate::Method;
 use deltaline_estimate::clock_doubts_of_packets;
-use deltaline_estimate::quantity::{LOST, of_reordering};
+use deltaline_estimate::quantity::{BRACKET, LOST, Remark, of_reordering};
 use deltaline_model::configuration::Configuration;
 use deltaline_model::wire::frame::Role;
 use deltaline_model::wire::shape::Kind;
@@ -146,6 +147,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
         (None, Some(passages)) => passages.delays().map(|(_, delay)| delay).collect(),
         (None, None) => vec![],
     };
+    let has_slices = matches!(configuration.kind(), Kind::SLICES | Kind::BOTH);
     let wrong_stamps = WrongStamps::of(&passed.surveys(), &delays);
     match (&matched, &passages) {
         (Some(matched), _) => {
@@ -160,7 +162,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
                 all[1].extend(repeated);
             }
             summary.overall.look_for_absent(&all[0], &all[1]);
-            show_reordering(&mut summary, spans.iter().map(|span| matched.reordering(span)));
+            show_reordering(&mut summary, has_slices, spans.iter().map(|span| matched.reordering(span)));
             summary.refuse_crossing(&matched.crossing(&spans));
             summary.doubt_foreign(&matched.foreign(&spans));
         }
@@ -172,7 +174,7 @@ pub(crate) fn run(arguments: &Measure) -> Result<Exit, Failure> {
             whole
                 .chain([&mut summary.overall])
                 .for_each(|figures| figures.look_for_absent(&delays, passages.repeated()));
-            show_reordering(&mut summary, std::iter::once(passages.reordering()));
+            show_reordering(&mut summary, has_slices, std::iter::once(passages.reordering()));
             let (lacking, looked_at) = passages.lacking_copies();
             let lost = summary.overall.find(LOST.name).and_then(|lost| lost.value.ok());
             let sent = passed
@@ -319,9 +321,13 @@ fn cut(arguments: &Measure) -> Result<Cut, Failure> {
 }
 
 /// Adds to each interval, and to all together, how many packets overtook each other.
-fn show_reordering(summary: &mut Summary, of_intervals: impl Iterator<Item = Reordering>) {
+fn show_reordering(summary: &mut Summary, has_slices: bool, of_intervals: impl Iterator<Item = Reordering>) {
     let mut all = Reordering::default();
     let add = |figures: &mut Figures, Reordering { compared, in_flow, overall }: Reordering| {
+        // What sums of all packets give does not hang on their order.
+        if has_slices && overall > 0 && figures.method != Some(Method::Sums) {
+            figures.remark_on(&BRACKET, Remark::Overtaken(overall));
+        }
         let quantities = of_reordering(in_flow, overall, compared);
         figures.answers.first_mut().into_iter().for_each(|answer| answer.extend(quantities));
     };

@@ -136,3 +136,28 @@ fn slices_whose_sums_wrap_name_what_helps() {
     assert!(intervals.iter().filter(wraps).count() > 0, "{json}");
     assert!(!json.to_string().contains("bring the two clocks"), "{json}");
 }
+
+/// Few packets are late: where a bracket comes from slices that is said of it, and where sums of all packets give the mean it is not.
+#[test]
+fn brackets_of_slices_are_remarked_on_where_packets_overtake() {
+    let folder = Folder::new();
+    let mut received = packets(RECEIVER);
+    received.iter_mut().step_by(3000).for_each(|packet| packet.timestamp += 400_000);
+    received.sort_by_key(|packet| packet.timestamp);
+    let receiver = folder.capture("late.pcap", &received);
+    let remark = "arrived behind one that was sent later";
+    let json = measure(SENDER, &receiver, &["--interval", "250ms"]);
+    let (mut remarked, mut exact) = (0, 0);
+    for interval in json["intervals"].as_array().unwrap() {
+        let reason = interval["reason"].as_str().unwrap_or_default();
+        let is_bracketed = !interval["bracket_ns"].is_null() && interval["reordered_overall"] != 0;
+        let says = reason.lines().any(|line| line.starts_with("bracket_ns") && line.contains(remark));
+        let expected = is_bracketed && interval["method"] != json!("sums");
+        assert_eq!(says, expected, "{interval}");
+        remarked += u32::from(expected);
+        exact += u32::from(is_bracketed && !expected);
+    }
+    assert!(remarked > 0 && exact > 0, "{remarked}, {exact}");
+    let json = measure(SENDER, &receiver, &["--interval", "250ms", "--synopsis", "lda"]);
+    assert!(!json.to_string().contains(remark));
+}

@@ -153,7 +153,8 @@ impl Figures {
         self.find(quantity::DEVIATION.name).is_some_and(|deviation| deviation.value == Err(Reason::Alike))
     }
 
-    fn remark_on(&mut self, what: &Definition, remark: Remark) {
+    /// Says this of a quantity that has a value and no remark yet.
+    pub fn remark_on(&mut self, what: &Definition, remark: Remark) {
         self.answers.iter_mut().for_each(|answer| quantity::remark_on(answer, what, remark));
     }
 

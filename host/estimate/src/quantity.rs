@@ -197,6 +197,11 @@ pub enum Remark {
     ),
     /// Too few packets are known to be the same to find where recordings begin and end together.
     NoEdges,
+    /// Packets overtook others, and bounds come from slices.
+    Overtaken(
+        /// How many arrived behind one that was sent later.
+        u64,
+    ),
     /// Packets at the edges of recordings were lost, or else under way when a recorder began or stopped.
     UnderWay(
         /// How many.
@@ -294,6 +299,11 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets at the recordings' edges look like others, and which of them both recorders could have is a guess by their times; the \
                  95 % interval and the bracket reach over what their delays may be"
+            ),
+            Remark::Overtaken(packets) => write!(
+                f,
+                "{packets} packets arrived behind one that was sent later: bounds that come from slices are certain only where none does; --synopsis \
+                 lda has bounds that do not ask for the order"
             ),
             Remark::NoEdges => f.write_str(
                 "too few packets are the only ones of their kind to find where the recordings begin and end together: what one of them alone has may be of \
