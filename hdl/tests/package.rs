@@ -229,7 +229,7 @@ fn a_drawn_seed_is_in_the_package() {
 
 #[test]
 fn ports_of_reference_packets_are_explained() {
-    for (name, ports) in [("10g", 3), ("10g-inline", 5)] {
+    for (name, ports) in [("10g", 3), ("40g", 3), ("100g", 3), ("10g-inline", 5)] {
         let design = Design::named(name).unwrap();
         let parts = Parts { references: true, ..design.parts().clone() };
         let files = package(&Design::new("tap", parts).unwrap(), "tap").unwrap();

@@ -1,10 +1,12 @@
 //! Writes what sends and receives reference packets on a design's segment.
 //!
-//! Test plan: both files of a shipped design; a file that is there stays as it is; a stream of other than 64 bits is refused.
+//! Test plan: both files of a shipped design; a file that is there stays as it is; of 512 bits the receiver alone; several lanes are refused.
 
 use crate::Failure;
 use crate::verilog::find;
-use deltaline_design::DEFAULT;
+use deltaline_design::{DEFAULT, Refusal};
+use deltaline_hdl::emit::refusal::EmitError;
+use deltaline_hdl::inline::Width;
 use deltaline_hdl::reference::{emit_receiver, emit_sender};
 use std::fs;
 use std::io::Write as _;
@@ -27,20 +29,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let design = find(&arguments.design)?;
     let stream = design.stream();
-    if (stream.width, stream.lanes) != (64, 1) {
-        return Err(format!(
-            "{}: reference packets are sent and received on one lane of 64 bits, this design has {} x {}",
-            arguments.design, stream.lanes, stream.width
-        )
-        .into());
-    }
+    let is_wide = |width: &Width| stream.lanes == 1 && stream.width == 64 * width.words();
+    let width = Width::ALL.into_iter().find(is_wide).ok_or(Refusal::References);
+    let width = width.map_err(|refusal| format!("{}: {refusal}", arguments.design))?;
     let [sender, receiver] = ["sender", "receiver"].map(|end| format!("{}_reference_{end}", arguments.name));
     let configuration = design.configuration();
+    let sending = match emit_sender(configuration, width, &sender) {
+        Err(EmitError::Refused(refusal)) => {
+            eprintln!("{}: {refusal}; the receiver alone is written", arguments.design);
+            None
+        }
+        sending => Some(sending?),
+    };
+    let receiving = emit_receiver(configuration, width, &receiver)?;
     fs::create_dir_all(&arguments.out)?;
-    for (name, text) in [
-        (&sender, emit_sender(configuration, &sender)?),
-        (&receiver, emit_receiver(configuration, &receiver)?),
-    ] {
+    for (name, text) in sending.map(|text| (&sender, text)).into_iter().chain([(&receiver, receiving)]) {
         let path = arguments.out.join(format!("{name}.v"));
         let failed = |error| format!("{}: {error}; choose another --out, or move it away", path.display());
         let mut file = fs::File::create_new(&path).map_err(failed)?;
@@ -72,10 +75,18 @@ mod tests {
     }
 
     #[test]
+    fn of_512_bits_the_receiver_alone_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        run(&arguments("100g", folder.path().into())).unwrap();
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["acme_reference_receiver.v"]);
+    }
+
+    #[test]
     fn other_streams_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let refusal = run(&arguments("400g", folder.path().into())).unwrap_err().to_string();
-        assert!(refusal.contains("4 x 512"), "{refusal}");
+        assert!(refusal.contains("400g") && refusal.contains("one lane"), "{refusal}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

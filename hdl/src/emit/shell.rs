@@ -232,16 +232,21 @@ impl Build<'_> {
         Ok(())
     }
 
+    /// The width of a stream of one lane.
+    fn width(&self) -> Result<Width, EmitError> {
+        match self.core {
+            CoreKind::Bits64 => Ok(Width::Bits64),
+            CoreKind::Bits256 => Ok(Width::Bits256),
+            CoreKind::Bits512 => Ok(Width::Bits512),
+            CoreKind::Byte | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => {
+                Err(stream_refusal(self.design).into())
+            }
+        }
+    }
+
     /// The stream passes through the insertion, and the core watches what leaves.
     fn inline(&mut self, now: &str) -> Result<(), EmitError> {
-        let width = match self.core {
-            CoreKind::Bits64 => Width::Bits64,
-            CoreKind::Bits256 => Width::Bits256,
-            CoreKind::Bits512 => Width::Bits512,
-            CoreKind::Byte | CoreKind::TwoLanes512 | CoreKind::FourLanes512 => {
-                return Err(stream_refusal(self.design).into());
-            }
-        };
+        let width = self.width()?;
         let insertion = inline::emit(self.design.configuration(), width, &self.name("insertion"))?;
         self.wiring.part("insertion", insertion);
         self.wiring.part("pace", emit_block(&mut Pace::default(), &self.name("pace"))?);
@@ -295,7 +300,7 @@ impl Build<'_> {
     /// Reference packets join what leaves, with the time at which they do.
     fn reference_sender(&mut self, now: &str) -> Result<(), EmitError> {
         let part = REFERENCE_SENDER;
-        let verilog = reference::emit_sender(self.design.configuration(), &self.name(part))?;
+        let verilog = reference::emit_sender(self.design.configuration(), self.width()?, &self.name(part))?;
         let wiring = &mut self.wiring;
         wiring.part(part, verilog);
         for signal in ["tdata", "tkeep", "tvalid", "tlast", "tuser"] {
@@ -316,7 +321,7 @@ impl Build<'_> {
             return Ok(());
         }
         let part = "reference_receiver";
-        let verilog = reference::emit_receiver(self.design.configuration(), &self.name(part))?;
+        let verilog = reference::emit_receiver(self.design.configuration(), self.width()?, &self.name(part))?;
         let wiring = &mut self.wiring;
         wiring.part(part, verilog);
         for signal in ["tdata", "tkeep", "tvalid", "tready", "tlast", "tuser"] {

@@ -11,13 +11,15 @@
 //! software interpolates. `deltaline_model::wire::reference` defines the layout. Measurement cores count reference packets as
 //! frames that are not measured.
 //!
-//! Built for streams of 64 bits, with timestamps in PTP relative-64.
+//! Receivers are built for one lane of 64, 256 or 512 bits, senders for 64 or 256, with timestamps in PTP relative-64.
 
 pub mod receiver;
 pub mod sender;
 
 use crate::emit::block::emit_block;
 use crate::emit::refusal::EmitError;
+use crate::inline::Width;
+use deltaline_design::Refusal;
 use deltaline_model::configuration::Configuration;
 use receiver::Receiver;
 use sender::Sender;
@@ -26,16 +28,24 @@ use sender::Sender;
 ///
 /// # Errors
 ///
-/// As [`emit_block`].
-pub fn emit_sender(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
-    emit_block(&mut Sender::new(configuration), name)
+/// [`Refusal::ReferenceSender`] of 512 bits; otherwise as [`emit_block`].
+pub fn emit_sender(configuration: &Configuration, width: Width, name: &str) -> Result<String, EmitError> {
+    match width {
+        Width::Bits64 => emit_block(&mut Sender::<64, 8>::new(configuration), name),
+        Width::Bits256 => emit_block(&mut Sender::<256, 32>::new(configuration), name),
+        Width::Bits512 => Err(Refusal::ReferenceSender.into()),
+    }
 }
 
-/// The same of the [receiver].
+/// The same of the [receiver], of any width.
 ///
 /// # Errors
 ///
 /// As [`emit_block`].
-pub fn emit_receiver(configuration: &Configuration, name: &str) -> Result<String, EmitError> {
-    emit_block(&mut Receiver::new(configuration), name)
+pub fn emit_receiver(configuration: &Configuration, width: Width, name: &str) -> Result<String, EmitError> {
+    match width {
+        Width::Bits64 => emit_block(&mut Receiver::<64, 8>::new(configuration), name),
+        Width::Bits256 => emit_block(&mut Receiver::<256, 32>::new(configuration), name),
+        Width::Bits512 => emit_block(&mut Receiver::<512, 64>::new(configuration), name),
+    }
 }

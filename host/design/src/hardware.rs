@@ -89,14 +89,20 @@ impl Design {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Stream`], [`Refusal::Clock`] or [`Refusal::References`] if there is none.
+    /// [`Refusal::Stream`], [`Refusal::Clock`], [`Refusal::References`] or [`Refusal::ReferenceSender`] if there is none.
     pub fn core(&self) -> Result<CoreKind, Refusal> {
         let (shell, clock) = (self.shell(), self.clock());
         let Stream { width, lanes, .. } = *self.stream();
         let core = CoreKind::of_stream(width, lanes).filter(|core| core.shells().contains(&shell));
         let core = core.ok_or(Refusal::Stream { shell, clock, width, lanes })?;
         match core.clocks(shell).contains(&clock) {
-            true if self.references() && core != CoreKind::Bits64 => Err(Refusal::References),
+            true if self.references() => match (core, shell) {
+                (CoreKind::Bits512, Shell::Inline) => Err(Refusal::ReferenceSender),
+                (CoreKind::Bits64 | CoreKind::Bits256 | CoreKind::Bits512, _) => Ok(core),
+                (CoreKind::Byte | CoreKind::TwoLanes512 | CoreKind::FourLanes512, _) => {
+                    Err(Refusal::References)
+                }
+            },
             true => Ok(core),
             false if (shell, clock) == (Shell::Inline, ClockSource::TimeOfDay) => {
                 Err(Refusal::Clock { shell, clock })

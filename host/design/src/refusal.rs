@@ -97,11 +97,17 @@ pub enum Refusal {
         /// Number of lanes.
         lanes: usize,
     },
-    /// Reference packets are for one lane of 64 bits.
+    /// Reference packets are for one lane of 64 bits or more.
     #[error(
-        "reference packets are sent and received on one lane of 64 bits alone; leave references out, or give such a stream"
+        "reference packets are sent and received on one lane of 64, 256 or 512 bits alone; leave references out, or give such a stream"
     )]
     References,
+    /// Of 512 bits a reference packet is one beat, which may not change while it waits.
+    #[error(
+        "no reference packets are sent into a stream of 512 bits: the time at which one leaves would have to be in the beat that leaves, and that \
+         may not change while it is stalled; leave references out, or send them by 64 or 256 bits, before the stream is widened"
+    )]
+    ReferenceSender,
     /// The shell is not built for this clock.
     #[error(
         "no {shell} shell for the clock {clock}: it converts what it observes, four cycles late; give the clock ptp and put \

@@ -193,13 +193,20 @@ fn every_refusal_names_file_key_reason_and_what_is_allowed() {
 }
 
 #[test]
-fn reference_packets_are_for_one_lane_of_64_bits() {
-    for (name, is_built) in
-        [("10g", true), ("10g-inline", true), ("1g", false), ("40g", false), ("400g", false)]
-    {
-        let parts = Parts { references: true, ..Design::named(name).unwrap().parts().clone() };
+fn reference_packets_are_for_one_wide_lane_and_not_sent_at_512_bits() {
+    for (name, shell, refusal) in [
+        ("10g", Shell::Tap, None),
+        ("10g", Shell::Inline, None),
+        ("40g", Shell::Tap, None),
+        ("40g", Shell::Inline, None),
+        ("100g", Shell::Tap, None),
+        ("100g", Shell::Inline, Some(Refusal::ReferenceSender)),
+        ("1g", Shell::Tap, Some(Refusal::References)),
+        ("400g", Shell::Tap, Some(Refusal::References)),
+    ] {
+        let parts = Parts { references: true, shell, ..Design::named(name).unwrap().parts().clone() };
         let design = Design::new(name, parts).unwrap();
-        assert_eq!(design.core().err(), (!is_built).then_some(Refusal::References), "{name}");
+        assert_eq!(design.core().err(), refusal, "{name} {shell}");
     }
 }
 

@@ -52,7 +52,12 @@ fn nothing_but_what_is_waived_and_no_waiver_too_many() {
         include_str!("../../../hdl/configurations/10g.toml"),
         include_str!("../../../hdl/configurations/10g-inline.toml"),
     ];
+    let wide = [
+        include_str!("../../../hdl/configurations/40g.toml"),
+        include_str!("../../../hdl/configurations/100g.toml"),
+    ];
     let options = OPTIONS.into_iter().flat_map(|option| texts.map(|text| with(option, text)));
+    let options = options.chain(wide.map(|text| with(("references", "[stream]"), text)));
     for design in Design::all().unwrap().into_iter().chain(SYNOPSES.map(synopsis)).chain(options) {
         let verilog = deltaline_hdl::emit::design::emit(&design, "deltaline").unwrap();
         let left = warnings(&verilog, waivers);

@@ -206,11 +206,15 @@ const RECEIVER_FAULTS: [Fault; 2] = [
 #[test]
 fn segments_with_reference_packets() {
     let toolchain = Toolchain::find().unwrap();
-    let receiver = design("references-receiver", "tap", "ptp", 64, 1);
-    for (name, clock) in
-        [("references-in", "ptp"), ("references-in-clock", "built-in"), ("references-in-keys", "ptp")]
-    {
-        let sender = design(name, "inline", clock, 64, 1);
+    for (name, clock, width, receiving, wide) in [
+        ("references-in", "ptp", 64, "ptp", 64),
+        ("references-in-clock", "built-in", 64, "built-in", 64),
+        ("references-in-keys", "ptp", 64, "time-of-day", 64),
+        ("references-in-256", "ptp", 256, "ptp", 256),
+        ("references-in-256-keys", "built-in", 256, "time-of-day", 512),
+    ] {
+        let sender = design(name, "inline", clock, width, 1);
+        let receiver = design(&format!("{name}-receiver"), "tap", receiving, wide, 1);
         let sent = shell::segment(&toolchain, &sender, &receiver, 2000, 2);
         assert!(sent.unwrap_or_else(|error| panic!("{name}: {error}")) >= 2000);
     }

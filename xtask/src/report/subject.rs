@@ -269,7 +269,9 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         Options { clock: true, delimiters: true, authentication: true },
     );
     let (insertion, wide_insertion) = ("insertion", "insertion_256");
-    let (reference_sender, reference_receiver) = ("reference_sender", "reference_receiver");
+    let [sender, wide_sender] = ["reference_sender", "reference_sender_256"];
+    let [receiver, wide_receiver, widest_receiver] =
+        ["reference_receiver", "reference_receiver_256", "reference_receiver_512"];
     let (time, stream_time, clock_name) = ("time_of_day", "stream_time_of_day", "adjustable_clock");
     Ok(vec![
         subject(NAME, format!("64 bits, 2 x {rows} rows"), emit(&configuration, Module::Core, NAME)?),
@@ -280,8 +282,11 @@ pub(crate) fn cost(rows: usize) -> Result<Vec<Subject>, Failure> {
         beside(clock_name, emit_block(&mut AdjustableClock::default(), clock_name)?),
         beside(insertion, inline::emit(&configuration, Width::Bits64, insertion)?),
         beside(wide_insertion, inline::emit(&configuration, Width::Bits256, wide_insertion)?),
-        beside(reference_sender, reference::emit_sender(&configuration, reference_sender)?),
-        beside(reference_receiver, reference::emit_receiver(&configuration, reference_receiver)?),
+        beside(sender, reference::emit_sender(&configuration, Width::Bits64, sender)?),
+        beside(wide_sender, reference::emit_sender(&configuration, Width::Bits256, wide_sender)?),
+        beside(receiver, reference::emit_receiver(&configuration, Width::Bits64, receiver)?),
+        beside(wide_receiver, reference::emit_receiver(&configuration, Width::Bits256, wide_receiver)?),
+        beside(widest_receiver, reference::emit_receiver(&configuration, Width::Bits512, widest_receiver)?),
     ])
 }
 

@@ -65,6 +65,7 @@ fn send(
     let mut random = StdRng::seed_from_u64(seed);
     let source = Source::of(&bench, "s_axis_")?;
     let mut sink = Sink::of(&bench, "m_axis_", Carries::Traffic)?;
+    let beat_bytes = source.beat_bytes();
     let [spacing_port, clock, number_port] =
         [bench.port("spacing")?, bench.port("ptp_ts")?, bench.port("number")?];
     source.rest(&mut bench);
@@ -75,11 +76,11 @@ fn send(
         let length = if random.random_ratio(1, 20) { 1500 } else { random.random_range(1..=80) };
         let mut left: usize = length;
         while left > 0 {
-            let bytes = left.min(8);
+            let bytes = left.min(beat_bytes);
             left -= bytes;
             // A tuser that is never zero tells traffic from what is inserted.
             traffic.push_back(Beat {
-                data: std::array::from_fn(|word| if word == 0 { random.random() } else { 0 }),
+                data: on_bus(std::array::from_fn(|_| random.random()), beat_bytes),
                 keep: u64::MAX >> (64 - bytes),
                 last: left == 0,
                 timestamp: random.random_range(1..=u64::MAX),
@@ -106,6 +107,9 @@ fn send(
         bench.set(spacing_port, u64::from(spacing));
         bench.set(clock, now);
 
+        // What has begun to leave goes on without a gap.
+        let has_gap = shown.is_none() && !leaving.is_empty() && matches!(due.front(), Some(Due::Reference));
+        same(STAGE, cycle, "a gap in a reference packet", &false, &has_gap)?;
         if let Some(left) = shown.filter(|_| is_taken) {
             moved = cycle;
             if leaving.is_empty() {
@@ -121,9 +125,9 @@ fn send(
                     Some(Due::Reference) => {
                         let reference = Reference::new(configuration, number, Timestamp(first_taken));
                         let bytes = reference.encode();
-                        let expected: Vec<Beat> = beats(8, &bytes, Timestamp(0), false)
+                        let expected: Vec<Beat> = beats(beat_bytes, &bytes, Timestamp(0), false)
                             .map(|beat| Beat {
-                                data: only_first(beat.data),
+                                data: on_bus(beat.data, beat_bytes),
                                 timestamp: 0,
                                 bad: false,
                                 ..beat
@@ -163,10 +167,9 @@ fn send(
     Ok(u64::from(number))
 }
 
-/// What a bus of 64 bits has of a beat's data.
-fn only_first([first, ..]: [u64; 8]) -> [u64; 8] {
-    let mut data = [0; 8];
-    data[0] = first;
+/// What a bus of so many bytes has of a beat's data.
+fn on_bus(mut data: [u64; 8], beat_bytes: usize) -> [u64; 8] {
+    data.iter_mut().skip(beat_bytes / 8).for_each(|word| *word = 0);
     data
 }
 
@@ -252,7 +255,7 @@ fn receive(
     for _ in 0..count {
         let (bytes, is_bad) = frame(configuration, &mut frames, &mut random)?;
         let time = Timestamp(random.random());
-        for beat in beats(8, &bytes, time, is_bad) {
+        for beat in beats(source.beat_bytes(), &bytes, time, is_bad) {
             loop {
                 let (is_there, is_ready) = (random.random_ratio(offered, 16), random.random_ratio(taken, 16));
                 let cycle = bench.cycles();

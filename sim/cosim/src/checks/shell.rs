@@ -673,6 +673,16 @@ pub fn segment_of(
     b.registers().write_control(Control::default().with_role(RoleField::Receiver))?;
     a.pressure = Some(StdRng::seed_from_u64(!seed));
     let stopped = Timestamp(random.random());
+    // A receiver with a clock of its own is stopped, too, at another time.
+    let received_then = (receiver.clock() == ClockSource::BuiltIn).then(|| Timestamp(random.random()));
+    if let Some(time) = received_then {
+        b.stop_clock_at(time)?;
+        ends[1].twin.take(Event::Unlocked);
+    }
+    if receiver.clock() == ClockSource::TimeOfDay {
+        // Nothing drives its own time, which says 0.
+        ends[1].twin.model.set_time(Some(AbsoluteTime { base: TimeBase::Tai, seconds: 0 }));
+    }
     let mut nanoseconds = 0xfff_f000u64;
     if built_in {
         a.stop_clock_at(stopped)?;
@@ -727,9 +737,12 @@ pub fn segment_of(
         let mut told = vec![];
         let mut begun = std::mem::take(&mut a.begun).into_iter();
         for seen in a.sink.take_seen() {
-            let time = Timestamp(random.random());
+            let time = received_then.unwrap_or_else(|| Timestamp(random.random()));
             let reference = references.take(&seen, begun.next().unwrap_or(stopped), sent)?;
             b.frame(&seen.bytes, time, seen.bad)?;
+            if received_then.is_some() {
+                ends[1].twin.take(Event::Unlocked);
+            }
             if let Some(reference) = reference {
                 // The sender's core is in front of where it was put in; the receiver's counts it as a frame that is not measured.
                 ends[1].observe(&seen, time);
@@ -752,10 +765,10 @@ pub fn segment_of(
             same(STAGE, sent, "what the receiver tells", &told, &std::mem::take(&mut b.references))?;
         }
         ends[1].found.extend(b.sink.take_frames());
-        if built_in {
-            ends[0].twin.take(Event::Unlocked);
-        }
-        for end in &mut ends {
+        for (end, is_stopped) in ends.iter_mut().zip([built_in, received_then.is_some()]) {
+            if is_stopped {
+                end.twin.take(Event::Unlocked);
+            }
             end.compare(sent)?;
         }
     }
