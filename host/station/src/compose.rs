@@ -8,28 +8,30 @@
 //!
 //! | of the path | from the segments | assumes |
 //! |---|---|---|
-//! | mean | the sum of the means | nothing |
-//! | deviation, [`Dependence::Unknown`] | between max(0, 2 max sigma - sum sigma) and the sum of sigma (Minkowski) | nothing |
-//! | deviation, [`Dependence::Independent`] | the root of the sum of squares | delays of different segments do not depend on each other |
-//! | loss | 1 - product of (1 - loss); intervals of Clopper and Pearson | packets of a segment are lost one by one; bursts make the interval too narrow |
+//! | mean | the sum of the means | packets that are lost further on were as late as the others |
+//! | deviation, [`Dependence::Unknown`] | between max(0, 2 max sigma - sum sigma) and the sum of sigma (Minkowski) | the same |
+//! | deviation, [`Dependence::Independent`] | the root of the sum of squares | besides, delays of different segments do not depend on each other |
+//! | loss | 1 - product of (1 - loss); intervals of Clopper and Pearson | packets are lost one by one, and on one segment whether or not on another; bursts, and segments that are full at the same time, make the interval too narrow |
 //! | quantile q | between the sums of the q s / k and of the 1 - (1 - q) s / k quantiles | nothing |
 //!
-//! For the quantile: the sum of delays exceeds a sum of thresholds only if one of them is exceeded. s is the least share of packets that
-//! passes all segments: a segment's numbers are those of what arrived there, of which the path's packets are at least that share.
+//! For the quantile: the sum of delays exceeds a sum of thresholds only if one of them is exceeded. s, for each segment, is the least share
+//! of packets that passes all segments behind it: a segment's numbers are those of what arrived there, of which the path's packets are at least that
+//! share. The k - 1 shares and the k quantiles hold together as the segments' intervals do.
 //!
 //! # Limits
 //!
 //! A segment speaks for the path's packets if they fare in it as all that it measured: one class, one queue (the measurement
-//! equivalence class of the paper, section II-C). Packets lost further on may have had other delays, which no sum shows: with losses,
-//! mean and deviation are those of what arrived in each segment. A delay of which clocks' offsets are a part adds these up, too.
+//! equivalence class of the paper, section II-C). With losses, mean and deviation are the sums of what arrived in each segment. If it is the
+//! late packets that are lost, those that arrive at the end were earlier, and the intervals need not hold their mean; the quantiles do. A delay of which
+//! clocks' offsets are a part adds these up, too.
 //!
 //! # Test plan
 //!
-//! Worked examples; bounds that are reached, by delays that run together or against each other; refusals. Coverage over queues, against
-//! every packet's own delay: `tests/network.rs`.
+//! Worked examples; bounds that are reached, by delays that run together or against each other; losses behind a segment, of the latest packets, and
+//! before it; refusals. Coverage over queues, against every packet's own delay: `tests/network.rs`.
 
+use crate::clopper_pearson::clopper_pearson;
 use deltaline_estimate::{Confidence, ConfidenceError, Loss, Overall, Range, Reason, Singles, quantile};
-use statrs::distribution::{Beta, ContinuousCDF};
 
 /// What is known of a segment.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +86,8 @@ pub enum ComposeError {
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     parts: &'a [Part<'a>],
-    /// Of the path's numbers, and of each segment's.
+    confidence: Confidence,
+    /// Of each segment's numbers.
     each: Confidence,
 }
 
@@ -98,12 +101,11 @@ impl<'a> Path<'a> {
         if parts.is_empty() {
             return Err(ComposeError::Nothing);
         }
-        let each = Confidence::new(1.0 - (1.0 - confidence.level()) / parts.len() as f64)?;
-        Ok(Path { parts, each })
+        Ok(Path { parts, confidence, each: shared(confidence, parts.len())? })
     }
 
     /// What `number` is for each segment.
-    fn each<T>(&self, number: impl Fn(&Part) -> Result<T, Reason>) -> Result<Vec<T>, ComposeError> {
+    fn each<T>(&self, mut number: impl FnMut(&Part) -> Result<T, Reason>) -> Result<Vec<T>, ComposeError> {
         let numbered = self.parts.iter().zip(1..);
         numbered
             .map(|(part, place)| number(part).map_err(|reason| ComposeError::Segment { place, reason }))
@@ -160,22 +162,16 @@ impl<'a> Path<'a> {
     ///
     /// [`ComposeError::Segment`], also where more packets came out of a segment than went in.
     pub fn loss(&self) -> Result<Composed, ComposeError> {
-        let kept = self.each(|part| {
-            let Overall { sent, received, .. } = *part.overall;
-            if sent == 0 {
-                return Err(Reason::NothingReceived);
-            }
-            match part.overall.loss() {
-                Loss::Surplus(surplus) => Err(Reason::Gained(surplus)),
-                Loss::Lost(lost) => Ok((received as f64 / sent as f64, kept(lost, sent, self.each))),
-            }
-        })?;
-        let lost = |kept: &mut dyn Iterator<Item = f64>| 1.0 - kept.product::<f64>();
-        let range = Range {
-            lower: lost(&mut kept.iter().map(|(_, range)| range.upper)),
-            upper: lost(&mut kept.iter().map(|(_, range)| range.lower)),
+        let lost = self.each(|part| lost(part).map(|lost| (lost.share(), lost.range(self.each))))?;
+        // 1 - product of (1 - share), with the digits of small shares.
+        let together = |shares: &mut dyn Iterator<Item = f64>| {
+            -shares.map(|share| (-share).ln_1p()).sum::<f64>().exp_m1()
         };
-        Ok(Composed { value: Some(lost(&mut kept.iter().map(|(share, _)| *share))), range })
+        let range = Range {
+            lower: together(&mut lost.iter().map(|(_, range)| range.lower)),
+            upper: together(&mut lost.iter().map(|(_, range)| range.upper)),
+        };
+        Ok(Composed { value: Some(together(&mut lost.iter().map(|(share, _)| *share))), range })
     }
 
     /// Bounds of the `probability`-quantile of the delay, in nanoseconds. Where a segment has too few exact delays for one of them,
@@ -189,12 +185,24 @@ impl<'a> Path<'a> {
         if !(probability > 0.0 && probability < 1.0) {
             return Err(ComposeError::Quantile(probability));
         }
-        let share = (1.0 - self.loss()?.range.upper) / self.parts.len() as f64;
-        let bound = |probability: f64| {
-            self.each(|part| Ok(quantile(part.singles, probability, self.each)?.value.range))
+        let together = shared(self.confidence, 2 * self.parts.len() - 1)?;
+        let kept = self.each(|part| match part.overall.received {
+            0 => Err(Reason::NothingReceived),
+            _ => Ok(1.0 - lost(part)?.range(together).upper),
+        })?;
+        // Of what arrives in a segment, how much arrives at the path's end.
+        let count = self.parts.len();
+        let shares: Vec<f64> =
+            (1..=count).map(|behind| kept[behind..].iter().product::<f64>() / count as f64).collect();
+        let bound = |probability: &dyn Fn(f64) -> f64| {
+            let mut shares = shares.iter();
+            self.each(|part| {
+                let share = shares.next().copied().unwrap_or(0.0);
+                Ok(quantile(part.singles, probability(share), together)?.value.range)
+            })
         };
-        let lower = bound(probability * share);
-        let upper = bound(1.0 - (1.0 - probability) * share);
+        let lower = bound(&|share| probability * share);
+        let upper = bound(&|share| 1.0 - (1.0 - probability) * share);
         match (lower, upper) {
             (Err(error), Err(_)) => Err(error),
             (lower, upper) => {
@@ -206,16 +214,54 @@ impl<'a> Path<'a> {
     }
 }
 
+/// So many statements of this confidence each hold together with `confidence`.
+fn shared(confidence: Confidence, statements: usize) -> Result<Confidence, ConfidenceError> {
+    Confidence::new(1.0 - (1.0 - confidence.level()) / statements as f64)
+}
+
+/// What a segment lost.
+#[derive(Clone, Copy)]
+struct Lost {
+    lost: u64,
+    sent: u64,
+}
+
+impl Lost {
+    fn share(self) -> f64 {
+        self.lost as f64 / self.sent as f64
+    }
+
+    fn range(self, confidence: Confidence) -> Range {
+        clopper_pearson(self.lost, self.sent, confidence)
+    }
+}
+
+fn lost(part: &Part) -> Result<Lost, Reason> {
+    let sent = part.overall.sent;
+    match part.overall.loss() {
+        Loss::Surplus(surplus) => Err(Reason::Gained(surplus)),
+        Loss::Lost(_) if sent == 0 => Err(Reason::NothingReceived),
+        Loss::Lost(lost) => Ok(Lost { lost, sent }),
+    }
+}
+
+/// Of the magnitudes of two numbers, what their difference may be by rounding alone: thousands of additions.
+const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
+
 /// By how much a measurement from end to end lies above what its segments add up to, or below: the distance of the two
 /// intervals; none where they meet. Two intervals of confidence 1 - a / 2 each, of the same delay, are apart with probability a at
-/// most.
+/// most. A distance of 2^-40 of the delays is rounding, and none. Ends that are no numbers bound nothing.
 ///
 /// More end to end is delay outside of the segments; less says that other packets were measured.
 pub fn apart(composed: Range, measured: Range) -> Option<f64> {
+    let beyond = |one: f64, other: f64| {
+        let distance = one - other;
+        (distance.abs() > ROUNDING * one.abs().max(other.abs())).then_some(distance)
+    };
     if measured.lower > composed.upper {
-        Some(measured.lower - composed.upper)
+        beyond(measured.lower, composed.upper)
     } else if measured.upper < composed.lower {
-        Some(measured.upper - composed.lower)
+        beyond(measured.upper, composed.lower)
     } else {
         None
     }
@@ -228,21 +274,10 @@ fn sum(ranges: impl Iterator<Item = Range>) -> Range {
     })
 }
 
-/// The interval of Clopper and Pearson of the share of packets that is kept, of which `lost` of `sent` were not.
-fn kept(lost: u64, sent: u64, confidence: Confidence) -> Range {
-    let (tail, received) = ((1.0 - confidence.level()) / 2.0, sent - lost);
-    // Without a packet of one kind nothing bounds the share on that side.
-    let bound = |kept: u64, lost: u64, probability: f64, otherwise: f64| {
-        Beta::new(kept as f64, lost as f64).map_or(otherwise, |beta| beta.inverse_cdf(probability))
-    };
-    Range { lower: bound(received, lost + 1, tail, 0.0), upper: bound(received + 1, lost, 1.0 - tail, 1.0) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use deltaline_estimate::{Deviation, Mean, Rounding, Uncertainty, combine};
-    use statrs::distribution::{Binomial, DiscreteCDF};
 
     fn known(mean: f64, deviation: f64, sent: u64, received: u64) -> Overall {
         Overall {
@@ -289,25 +324,32 @@ mod tests {
         assert!(close(path.deviation(Dependence::Unknown).unwrap(), 0.0, 120.0));
     }
 
-    /// The ends are where the binomial's tails have the level.
+    /// Exact delays of 1 to `count`, and of as many packets again that were lost before, or in the segment.
+    fn counted(count: u64) -> (Overall, Singles) {
+        (known(0.0, 0.0, 2 * count, count), Singles::drawn((1..=count as i64).collect(), count))
+    }
+
+    /// What is lost in a segment takes nothing from its numbers; what is lost behind it does.
     #[test]
-    fn clopper_and_pearson() {
-        for (lost, sent) in [(0, 1), (0, 400), (3, 400), (400, 400), (57, 100_000)] {
-            let range = kept(lost, sent, Confidence::P95);
-            let binomial = |kept: f64| Binomial::new(1.0 - kept, sent).unwrap();
-            if lost > 0 {
-                let tail = binomial(range.upper).sf(lost - 1);
-                assert!((tail - 0.025).abs() < 1e-4, "{lost} {sent}: {tail}");
-            } else {
-                assert_eq!(range.upper, 1.0);
-            }
-            if lost < sent {
-                let tail = binomial(range.lower).cdf(lost);
-                assert!((tail - 0.025).abs() < 1e-4, "{lost} {sent}: {tail}");
-            } else {
-                assert_eq!(range.lower, 0.0);
-            }
-        }
+    fn quantiles_where_packets_are_lost() {
+        let (overall, singles) = counted(1000);
+        let singles = [&singles];
+        let lossy = Part { overall: &overall, singles: &singles };
+        let alone = Path::new(&[lossy], Confidence::P95).unwrap().quantile(0.5).unwrap();
+        assert_eq!(alone.range, quantile(&singles, 0.5, Confidence::P95).unwrap().value.range);
+
+        // Half of the packets reach the end, the fast half of the first segment, say, or the slow one: 1 to 500 or 501 to 1000.
+        let none = Singles::drawn(vec![0; 500], 500);
+        let rest = known(0.0, 0.0, 1000, 500);
+        let parts = [lossy, Part { overall: &rest, singles: &[&none] }];
+        let range = Path::new(&parts, Confidence::P95).unwrap().quantile(0.5).unwrap().range;
+        assert!(range.lower <= 250.0 && range.upper >= 750.0, "{range:?}");
+        assert!(range.lower > 0.0 && range.upper <= 1000.0, "{range:?}");
+        // Where all is lost it is that segment that is named.
+        let nothing = known(0.0, 0.0, 1000, 0);
+        let parts = [lossy, Part { overall: &nothing, singles: &[] }];
+        let error = Path::new(&parts, Confidence::P95).unwrap().quantile(0.5).unwrap_err();
+        assert_eq!(error, ComposeError::Segment { place: 2, reason: Reason::NothingReceived });
     }
 
     #[test]
@@ -343,5 +385,12 @@ mod tests {
         assert_eq!(apart(range(1.0, 3.0), range(3.0, 9.0)), None);
         assert_eq!(apart(range(1.0, 3.0), range(5.0, 9.0)), Some(2.0));
         assert_eq!(apart(range(4.0, 5.0), range(1.0, 3.0)), Some(-1.0));
+        // Thirds that are added in another order.
+        let [one, other] = [(0.1 + 0.2) + 0.3, 0.1 + (0.2 + 0.3)];
+        assert_ne!(one, other);
+        assert_eq!(
+            [apart(range(one, one), range(other, other)), apart(range(other, other), range(one, one))],
+            [None; 2]
+        );
     }
 }

@@ -39,6 +39,7 @@
 //! every path (`tests/published.rs`, where the file is at hand). A path of
 //! queues, measured segment by segment: `tests/network.rs`.
 
+mod clopper_pearson;
 mod compose;
 mod error;
 mod format;

@@ -55,13 +55,16 @@ impl Measured {
     }
 
     /// From `at` on these are the network's segments. Times are those since any beginning; one before the last is taken as the last.
-    pub fn change(&mut self, at: Duration, segments: BTreeSet<Segment>) {
-        self.advance(at);
+    /// Says which segments are phased out at that time, as [`advance`](Self::advance) does.
+    pub fn change(&mut self, at: Duration, segments: BTreeSet<Segment>) -> Vec<Segment> {
+        let mut ended = self.advance(at);
+        ended.retain(|segment| !segments.contains(segment));
         let until = self.now.saturating_add(self.hold);
         for old in std::mem::replace(&mut self.current, segments) {
             self.leaving.insert(old, until);
         }
         self.leaving.retain(|segment, _| !self.current.contains(segment));
+        ended
     }
 
     /// Phases out what is no longer needed at `at`; says which segments these are.
@@ -152,11 +155,14 @@ mod tests {
             for (link, later) in failures {
                 let next = failed(&topology, link);
                 for time in now + 1..=now + later {
-                    measured.advance(seconds(time));
+                    let before: BTreeSet<Segment> = measured.segments().cloned().collect();
+                    let mut ended = vec![];
                     if time == now + later {
-                        measured.change(seconds(time), of(&next));
+                        // What it phases out is said by the change, too.
+                        ended = measured.change(seconds(time), of(&next));
                         history.push((time, next.clone()));
                     }
+                    ended.extend(measured.advance(seconds(time)));
                     // A network ends when the next one begins.
                     let ends = history.iter().skip(1).map(|&(begin, _)| begin).chain([u64::MAX]);
                     let recent: Vec<&Topology> = history
@@ -179,6 +185,8 @@ mod tests {
                     }
                     let found: BTreeSet<Segment> = measured.segments().cloned().collect();
                     prop_assert_eq!(&found, &needed, "at {}", time);
+                    let gone: BTreeSet<Segment> = before.difference(&found).cloned().collect();
+                    prop_assert_eq!(ended.into_iter().collect::<BTreeSet<_>>(), gone, "at {}", time);
                 }
                 now += later;
             }
