@@ -11,7 +11,7 @@ use crate::progress::working;
 use crate::report::{self, or_none};
 use clap::Args;
 use deltaline_station::{
-    Plan as Choice, PlanError, Routes, TooManyPaths, Topology, TopologyError, Totals, read, sessions,
+    Member, Plan as Choice, PlanError, Routes, TooManyPaths, Topology, TopologyError, Totals, read, sessions,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -28,7 +28,8 @@ Examples:
     vtysh -c 'show ip ospf database router json' > ospf.json
     deltaline plan ospf.json --upgrade 3 --m-sets
 
-Topologies are read as Repetita's .graph, GraphML (the Topology Zoo's), Rocketfuel's .cch, and FRR's JSON.";
+Topologies are read as Repetita's .graph (costs: the column weight), GraphML (the Topology Zoo's; costs: data of edges \
+named weight, cost or metric), Rocketfuel's .cch (no costs), and FRR's JSON.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
@@ -84,7 +85,16 @@ struct Network {
 struct MSet<'a> {
     router: &'a str,
     is_upgraded: bool,
-    measures: Vec<String>,
+    measures: Vec<Measured<'a>>,
+    #[serde(skip)]
+    labels: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Measured<'a> {
+    router: &'a str,
+    path: u128,
+    through: Vec<&'a str>,
 }
 
 impl From<TopologyError> for Failure {
@@ -163,10 +173,16 @@ fn m_sets<'a>(routes: &Routes<'a>, plan: &Choice) -> Result<Vec<MSet<'a>>, TooMa
     plan.steps.iter().for_each(|step| upgraded[step.router] = true);
     let m_set = |router: usize| {
         let members = sessions(routes, &upgraded, router)?;
+        let measured = |member: &Member| Measured {
+            router: member.end().map_or("", |end| topology.name(end)),
+            path: member.ordinal,
+            through: member.between().map(|router| topology.name(router)).collect(),
+        };
         Ok(MSet {
             router: topology.name(router),
             is_upgraded: upgraded[router],
-            measures: members.iter().map(|member| member.label(topology)).collect(),
+            measures: members.iter().map(measured).collect(),
+            labels: members.iter().map(|member| member.label(topology)).collect(),
         })
     };
     (0..topology.len()).map(m_set).collect()
@@ -186,6 +202,7 @@ fn warnings(routes: &Routes, asked: usize, plan: &Choice) -> Vec<String> {
     warn(routes.unreachable(), "ordered pairs of routers have no path between them, and no probes");
     let spare = asked - plan.steps.len();
     warn(spare as u64, "upgrades would save nothing and are left out: no segment passes a further router");
+    warnings.extend(topology.remarks.iter().map(ToString::to_string));
     warnings
 }
 
@@ -210,9 +227,9 @@ fn text(topology: &Topology, plan: &Choice, output: &Output) -> String {
     if let Some(optimal) = output.probe_hops_optimal {
         text += &format!("of all choices the best has {optimal} probe hops\n");
     }
-    for MSet { router, is_upgraded, measures } in output.m_sets.iter().flatten() {
+    for MSet { router, is_upgraded, labels, .. } in output.m_sets.iter().flatten() {
         let who = if *is_upgraded { "m-router" } else { "m-server" };
-        text += &format!("{who} {router}: {}\n", measures.join(", "));
+        text += &format!("{who} {router}: {}\n", labels.join(", "));
     }
     text
 }

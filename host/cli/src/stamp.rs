@@ -123,8 +123,9 @@ struct Output<'a> {
     lost_backward: Option<u32>,
     duplicates: u64,
     refused: u64,
-    /// Answers that the delays are of.
+    /// Answers that the delays are of, and those that have one-way delays.
     samples: usize,
+    one_way_samples: usize,
     round_trip_ns: Option<DelaysOutput>,
     forward_ns: Option<DelaysOutput>,
     backward_ns: Option<DelaysOutput>,
@@ -155,8 +156,32 @@ impl From<Delays> for DelaysOutput {
 const CLOCK_DOUBT: &str = "the two ends' clocks are not known to be synchronised: forward and backward delays hold the offset between them, with \
                            opposite signs; their variation does not unless a clock is set meanwhile, and the round trip never does";
 
-/// What one-way delays rest on, and whether the samples show that it does not hold.
-fn clock_doubt(samples: &[Sample]) -> String {
+/// Clocks that are so far apart are not two that are set, in nanoseconds: a day.
+const FAR: u64 = 86_400_000_000_000;
+
+/// What one-way delays rest on, and whether the samples show that it does not hold; why there are none, or not of all.
+fn clock_doubt(samples: &[Sample]) -> Option<String> {
+    let ways = || samples.iter().filter_map(|sample| sample.one_way);
+    let without = samples.len() - ways().count();
+    let other_format = (without > 0).then(|| {
+        format!(
+            "{without} of {} answers have times of PTP, which count from elsewhere: these have no forward and backward delays",
+            samples.len()
+        )
+    });
+    let doubt = (without < samples.len())
+        .then(|| offset_doubt(samples, ways().map(|[forward, _]| forward.unsigned_abs()).min()));
+    let texts: Vec<String> = other_format.into_iter().chain(doubt).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+fn offset_doubt(samples: &[Sample], least: Option<u64>) -> String {
+    let far = least.filter(|least| *least > FAR).map(|least| {
+        format!(
+            "; that offset is {}: one of the clocks is not set, or the reflector's times are in another format than it says",
+            duration(least as f64)
+        )
+    });
     let change = offset_change(samples).map(|change| {
         format!(
             "; that offset changed by {} at least while it was measured: a clock was set, is coarse, or runs faster than the other one, and forward and backward \
@@ -164,7 +189,7 @@ fn clock_doubt(samples: &[Sample]) -> String {
             duration(change as f64)
         )
     });
-    format!("{CLOCK_DOUBT}{}", change.unwrap_or_default())
+    format!("{CLOCK_DOUBT}{}{}", far.unwrap_or_default(), change.unwrap_or_default())
 }
 
 fn send(arguments: &Send) -> Result<Exit, Failure> {
@@ -197,12 +222,18 @@ fn send(arguments: &Send) -> Result<Exit, Failure> {
     if let Some(doubt) = &output.clock_doubt {
         report::say(doubt);
     }
-    if outcome.samples.len() < outcome.received as usize {
+    if outcome.timeless > 0 {
+        report::say(&format!(
+            "{} of {} answers have no times of the reflector, and are in no delay: it has no clock, or breaks the protocol",
+            outcome.timeless, outcome.received
+        ));
+    }
+    let contradict = (outcome.received - outcome.timeless) as usize - outcome.samples.len();
+    if contradict > 0 {
         report::say(&format!(
             "{} of {} answers say that they stayed at the reflector for less than nothing, or for longer than they were away, and are in no delay: \
              its clock is coarse or was set, and the round trips of the others may be too long",
-            outcome.received as usize - outcome.samples.len(),
-            outcome.received
+            contradict, outcome.received
         ));
     }
     if outcome.unsent > 0 {
@@ -225,6 +256,9 @@ fn output<'a>(arguments: &'a Send, outcome: &Outcome, authenticated: bool) -> Ou
     let dwell = Delays::of(samples.iter().map(|sample| sample.dwell));
     let nothing = match (outcome.is_unreachable, outcome.refused) {
         _ if !samples.is_empty() => None,
+        _ if outcome.timeless > 0 && outcome.timeless == outcome.received => {
+            Some("no answer has times of the reflector: it has no clock, or breaks the protocol".to_string())
+        }
         _ if outcome.received > 0 => {
             Some("the times of all answers contradict each other: see to the reflector's clock".to_string())
         }
@@ -237,7 +271,6 @@ fn output<'a>(arguments: &'a Send, outcome: &Outcome, authenticated: bool) -> Ou
             Some(format!("{refused} packets came that answer nothing: do both ends have the same key?"))
         }
     };
-    let forward = way(0);
     Output {
         reflector: &arguments.reflector,
         authenticated,
@@ -250,9 +283,10 @@ fn output<'a>(arguments: &'a Send, outcome: &Outcome, authenticated: bool) -> Ou
         duplicates: outcome.duplicates,
         refused: outcome.refused,
         samples: samples.len(),
+        one_way_samples: samples.iter().filter(|sample| sample.one_way.is_some()).count(),
         round_trip_ns: Delays::of(samples.iter().map(|sample| sample.round_trip)).map(DelaysOutput::from),
-        clock_doubt: forward.is_some().then(|| clock_doubt(samples)),
-        forward_ns: forward,
+        clock_doubt: clock_doubt(samples),
+        forward_ns: way(0),
         backward_ns: way(1),
         dwell_mean_ns: dwell.map(|dwell| dwell.mean),
         reason: nothing,
@@ -350,16 +384,20 @@ fn resolve(text: &str) -> Result<SocketAddr, Failure> {
     if let Some(address) = alone {
         return Ok((address, PORT).into());
     }
-    let found = match text.rsplit_once(':') {
-        Some((_, port)) if port.parse::<u16>().is_ok() => text.to_socket_addrs(),
-        _ => (text, PORT).to_socket_addrs(),
-    };
+    let port = text.rsplit_once(':').map(|(_, port)| port);
     let unknown = |reason: &dyn std::fmt::Display| {
         let message = format!(
             "{text}: {reason}; give a name or an address, and a port such as {}:8620",
             Ipv4Addr::LOCALHOST
         );
         Failure::new(Exit::Missing, message)
+    };
+    let found = match port.map(str::parse::<u16>) {
+        Some(Ok(_)) => text.to_socket_addrs(),
+        Some(Err(_)) if port.is_some_and(|port| port.bytes().all(|digit| digit.is_ascii_digit())) => {
+            return Err(unknown(&"no such port: they go to 65535"));
+        }
+        _ => (text, PORT).to_socket_addrs(),
     };
     let mut found = found.map_err(|reason| unknown(&reason))?;
     found.next().ok_or_else(|| unknown(&"has no address"))

@@ -16,6 +16,7 @@ use crate::show::json::Schema;
 use clap::Args;
 use deltaline_store::{Folder, StoreError};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -113,15 +114,22 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
     let mut opened = Folder::open(folder).map_err(failed)?;
     let mut work = working("reading recordings", || opened.close(*all, collectors)).map_err(failed)?;
     let mut exit = Exit::Done;
+    let numbers = working("looking at files of numbers", || opened.damaged_numbers());
+    let mut damaged: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut say_of_numbers = |error: StoreError| {
+        let file = error.file().map(Path::to_path_buf);
+        let failure = failed(error);
+        exit = Exit::gravest([exit, failure.exit]);
+        if file.is_none_or(|file| damaged.insert(file)) {
+            report::say(&format!("{}; recordings that it may be made of are kept", failure.message));
+        }
+    };
+    numbers.into_iter().for_each(&mut say_of_numbers);
     if let Some(keep) = keep {
         for recording in opened.remove(Duration::from_nanos(*keep)).map_err(failed)? {
             match recording {
                 Ok(removed) => work.removed.push(removed),
-                Err(error) => {
-                    let failure = failed(error);
-                    report::say(&format!("{}; recordings that it may be made of are kept", failure.message));
-                    exit = failure.exit;
-                }
+                Err(error) => say_of_numbers(error),
             }
         }
     }
@@ -140,6 +148,7 @@ pub(crate) fn run(arguments: &Store) -> Result<Exit, Failure> {
                 .iter()
                 .map(|(path, _)| path.clone())
                 .chain(work.irregular.clone())
+                .chain(damaged)
                 .collect::<Vec<_>>(),
         ),
         passed_over: names(&work.passed_over),

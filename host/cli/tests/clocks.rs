@@ -281,6 +281,8 @@ fn recordings_of_unlike_units_are_not_taken_for_exact() {
             }
             lossless += 1;
             let truth = number(&exact["mean_ns"]);
+            let reason = found["reason"].as_str().unwrap();
+            assert!(reason.contains("mean_ns: one end's times are whole microseconds"), "{reason}");
             assert!((number(&found["mean_ns"]) - truth).abs() < 40.0, "{found}, {truth}");
             for range in ["mean_ci95_ns", "bracket_ns"] {
                 let [low, high] = [0, 1].map(|end| number(&found[range][end]));

@@ -37,11 +37,15 @@ fn a_line_by_hand() {
         ("probe_hops_optimal", json!(16)),
         ("routers", json!(["3"])),
         ("network", json!({ "routers": 5, "links": 8 })),
-        ("warnings", json!([])),
         ("m_sets", Value::Null),
     ] {
         assert_eq!(json[key], value, "{key}");
     }
+    let warnings = json["warnings"].as_array().unwrap();
+    assert!(
+        warnings.len() == 1 && warnings[0].as_str().unwrap().starts_with("the file has no costs"),
+        "{json}"
+    );
     assert!((json["granularity_mean"].as_f64().unwrap() - 16.0 / 12.0).abs() < 1e-12);
     let table = run(&["plan", &line, "--upgrade", "1"]);
     table.told(0, &[]);
@@ -66,14 +70,42 @@ fn the_papers_sets() {
     let json = result.json();
     assert_eq!(json["routers"], json!(["F", "C"]));
     let sets = json["m_sets"].as_array().unwrap();
-    let published =
-        [("A", json!(["B", "F"])), ("C", json!(["D", "E", "F"])), ("F", json!(["A", "B", "D2", "E"]))];
+    let direct = |router: &str| json!({ "router": router, "path": 1, "through": [] });
+    let published = [
+        ("A", vec![direct("B"), direct("F")]),
+        ("C", vec![direct("D"), direct("E"), direct("F")]),
+        (
+            "F",
+            vec![
+                direct("A"),
+                direct("B"),
+                json!({ "router": "D", "path": 2, "through": ["E"] }),
+                direct("E"),
+            ],
+        ),
+    ];
     for (router, measures) in published {
         let set = sets.iter().find(|set| set["router"] == router).unwrap();
-        assert_eq!((&set["measures"], &set["is_upgraded"]), (&measures, &json!(router != "A")));
+        assert_eq!((&set["measures"], &set["is_upgraded"]), (&json!(measures), &json!(router != "A")));
     }
     let table = run(&["plan", TOY, "--upgrade", "2", "--m-sets"]);
     assert!(table.output.contains("m-server D: C, E, F2\n"), "{}", table.output);
+}
+
+/// Two ways between routers whose names end in digits, beside routers that are called so.
+#[test]
+fn no_path_is_called_as_another_router() {
+    let folder = Folder::new();
+    let map = "1 @a (2) -> <2> <3> =a r0\n2 @a (2) -> <1> <4> =b r0\n3 @a (2) -> <1> <4> =c r0\n\
+               4 @a (3) -> <2> <3> <12> =d r0\n12 @a (1) -> <4> =e r0\n";
+    let map = folder.write("map.cch", map);
+    let table = run(&["plan", &map, "--upgrade", "0", "--m-sets"]);
+    assert!(table.output.contains("m-server 4: 1, 1 (path 2), 2, 3, 12\n"), "{}", table.output);
+    let json = run(&["plan", &map, "--upgrade", "0", "--m-sets", "--json"]).json();
+    let set = json["m_sets"].as_array().unwrap().iter().find(|set| set["router"] == "4").unwrap();
+    let ways = set["measures"].as_array().unwrap().iter().filter(|way| way["router"] == "1");
+    let ways: Vec<_> = ways.map(|way| (way["path"].clone(), way["through"].clone())).collect();
+    assert_eq!(ways, [(json!(1), json!(["2"])), (json!(2), json!(["3"]))]);
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn brackets_of_slices_are_remarked_on_where_packets_overtake() {
     for interval in json["intervals"].as_array().unwrap() {
         let reason = interval["reason"].as_str().unwrap_or_default();
         let is_bracketed = !interval["bracket_ns"].is_null() && interval["reordered_overall"] != 0;
-        let says = reason.lines().any(|line| line.starts_with("bracket_ns") && line.contains(remark));
+        let says = reason.starts_with("bracket_ns: ") && reason.contains(remark);
         let expected = is_bracketed && interval["method"] != json!("sums");
         assert_eq!(says, expected, "{interval}");
         remarked += u32::from(expected);

@@ -3,6 +3,7 @@
 
 use crate::common::reading::Reading;
 use deltaline_stamp::packet::{Answer, Stamp};
+use deltaline_stamp::time::ErrorEstimate;
 use serde_json::Value;
 use std::fs::{self, Permissions};
 use std::net::UdpSocket;
@@ -86,6 +87,14 @@ fn a_sender_and_a_reflector() {
 /// What a sender of 20 packets says of a reflector with these times of arrival and departure, by number and time asked: exit code, result and
 /// messages.
 fn answered_at(times: impl Fn(u32, u64) -> [u64; 2] + Send + 'static) -> (i32, Value, String) {
+    answered_in(times, |_| ErrorEstimate::UNKNOWN)
+}
+
+/// The same, and what the reflector says of its times.
+fn answered_in(
+    times: impl Fn(u32, u64) -> [u64; 2] + Send + 'static,
+    errors: impl Fn(u32) -> ErrorEstimate + Send + 'static,
+) -> (i32, Value, String) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
     let answers = thread::spawn(move || {
@@ -94,7 +103,8 @@ fn answered_at(times: impl Fn(u32, u64) -> [u64; 2] + Send + 'static) -> (i32, V
             let (length, from) = socket.recv_from(&mut buffer).unwrap();
             let asked = Stamp::read(&buffer[..length], None).unwrap();
             let [arrival, time] = times(number, asked.time);
-            let answer = Answer { stamp: Stamp { number, time, ..asked }, arrival, asked, ttl: 255 };
+            let stamp = Stamp { number, time, error: errors(number), ..asked };
+            let answer = Answer { stamp, arrival, asked, ttl: 255 };
             socket.send_to(&answer.packet(None, &buffer[..length]), from).unwrap();
         }
     });
@@ -113,6 +123,43 @@ fn a_clock_that_is_set_meanwhile_is_said() {
     assert!(code == 0 && messages.contains(said), "{code} {messages}");
     assert!(result["clock_doubt"].as_str().unwrap().contains(said), "{result}");
     assert_eq!(result["samples"], 20);
+}
+
+/// Times of PTP, in all answers or in half of them; seconds and nanoseconds.
+#[test]
+fn times_that_count_from_elsewhere_give_round_trips_alone() {
+    for (every, samples) in [(1, 0), (2, 10)] {
+        let (code, result, messages) = answered_in(
+            move |number, asked| {
+                if number % every == 0 { [5 << 32 | 200, 5 << 32 | 700] } else { [asked; 2] }
+            },
+            move |number| ErrorEstimate(if number % every == 0 { 0x4001 } else { 0x0001 }),
+        );
+        let said = format!("{} of 20 answers have times of PTP", 20 - samples);
+        assert!(code == 0 && messages.contains(&said), "{code} {messages}");
+        assert!(result["clock_doubt"].as_str().unwrap().contains(&said), "{result}");
+        assert_eq!((&result["samples"], &result["one_way_samples"]), (&20.into(), &samples.into()));
+        assert_eq!(
+            (result["forward_ns"].is_null(), result["round_trip_ns"].is_null()),
+            (samples == 0, false)
+        );
+    }
+}
+
+/// No clock, and one of which the format is another one than is said: 70 years are missing.
+#[test]
+fn a_reflector_without_the_time_is_said() {
+    let (code, result, messages) = answered_at(|_, _| [0, 0]);
+    assert!(code == 14 && messages.contains("no answer has times of the reflector"), "{code} {messages}");
+    assert_eq!(
+        (&result["received"], &result["samples"], &result["lost"]),
+        (&20.into(), &0.into(), &0.into())
+    );
+    let (code, result, messages) = answered_at(|number, asked| [if number < 5 { 0 } else { asked }, asked]);
+    assert!(code == 0 && messages.contains("5 of 20 answers have no times"), "{code} {messages}");
+    assert_eq!(result["samples"], 15);
+    let (code, _, messages) = answered_at(|_, asked| [asked - (2_208_988_800 << 32); 2]);
+    assert!(code == 0 && messages.contains("one of the clocks is not set"), "{code} {messages}");
 }
 
 /// A reflector whose clock is coarse: by its times some packets stay there for longer than they are away.
@@ -170,5 +217,9 @@ fn what_fails_says_why() {
     assert!(code == 14 && messages.contains("nobody listens"), "{messages}");
     let (code, _, messages) = deltaline(&["stamp", "send", "no.such.name.invalid"]);
     assert!(code == 11 && messages.contains("no.such.name.invalid"), "{messages}");
+    for to in ["127.0.0.1:99999", "[::1]:65536"] {
+        let (code, _, messages) = deltaline(&["stamp", "send", to]);
+        assert!(code == 11 && messages.contains("no such port"), "{messages}");
+    }
     assert_eq!(deltaline(&["stamp", "send", "127.0.0.1", "--length", "43"]).0, 2);
 }

@@ -164,6 +164,13 @@ fn what_is_no_store_or_damaged_is_refused_with_its_name() {
     rest.told(3, &[table.to_str().unwrap(), "damaged", "makes it anew", "left out"]);
     let rest = rest.json()["intervals"].as_array().unwrap().len();
     assert!(0 < rest && rest < whole, "{rest} of {whole}");
+    // So does `store`, once, as long as it can be made anew.
+    for keep in [&[][..], &["--keep", "1ns"]] {
+        let told = run(&[&["store", &store, "--all", "--json"], keep].concat());
+        told.told(3, &[table.to_str().unwrap(), "remove this file of numbers alone"]);
+        assert_eq!(told.json()["damaged"], serde_json::json!([table.to_str().unwrap()]));
+        assert_eq!(told.messages.matches(table.to_str().unwrap()).count(), 1, "{}", told.messages);
+    }
     // It is made anew.
     fs::remove_file(&table).unwrap();
     assert!(run(&["store", &store, "--all"]).output.contains("1 recordings closed"));

@@ -197,6 +197,11 @@ pub enum Remark {
     ),
     /// Too few packets are known to be the same to find where recordings begin and end together.
     NoEdges,
+    /// One end's times are coarser than the other's.
+    Uneven {
+        /// What that adds on average is taken out.
+        is_taken_out: bool,
+    },
     /// Packets overtook others, and bounds come from slices.
     Overtaken(
         /// How many arrived behind one that was sent later.
@@ -304,6 +309,16 @@ impl fmt::Display for Remark {
                 f,
                 "{packets} packets arrived behind one that was sent later: bounds that come from slices are certain only where none does; --synopsis \
                  lda has bounds that do not ask for the order"
+            ),
+            Remark::Uneven { is_taken_out } => write!(
+                f,
+                "one end's times are whole microseconds, the other's are finer: {}",
+                if *is_taken_out {
+                    "half a microsecond, by which delays are off on average if the one recorder cuts its times off, is taken out; the 95 % interval and the \
+                     bracket reach over all that it may be"
+                } else {
+                    "delays may be off by as much, over which the 95 % interval and the bracket reach"
+                }
             ),
             Remark::NoEdges => f.write_str(
                 "too few packets are the only ones of their kind to find where the recordings begin and end together: what one of them alone has may be of \
@@ -505,6 +520,7 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
     let deviation = trusted().and(overall.deviation);
     // Delays that are spread less than rests are no rests' sum: packets may be in step with a clock.
     let shift = if deviation.is_ok() { overall.rounding.shift() } else { 0.0 };
+    let uneven = overall.rounding.is_uneven().then_some(Remark::Uneven { is_taken_out: deviation.is_ok() });
     let is_sampled = mean.is_ok_and(|mean| mean.uncertainty != Uncertainty::Exact);
     let samples_are_few = (overall.sampled as f64) < LEAST_SAMPLES;
     // Of some intervals too few packets are in rows to show a deviation at all.
@@ -541,7 +557,10 @@ pub fn of_delays(overall: &Overall, distrust: Option<Reason>) -> Vec<Quantity> {
         Quantity {
             range: Some(range.map(|range| ends(overall.rounding.around(range)))),
             samples: Some(overall.effective_samples),
-            remark: strained.or(constant.then_some(Remark::Constant)).or(outside.then_some(Remark::Outside)),
+            remark: strained
+                .or(constant.then_some(Remark::Constant))
+                .or(outside.then_some(Remark::Outside))
+                .or(uneven),
             ..Quantity::new(&MEAN, mean.map(|mean| Number::Real(mean.within_bounds() + shift)))
         },
         Quantity::bounds(

@@ -76,6 +76,11 @@ impl Rounding {
         if sender.max(receiver) == RECORDERS && sender.min(receiver) < RECORDERS { units } else { [0.0; 2] }
     }
 
+    /// Whether one end's unit is a recorder's microsecond and the other's finer.
+    pub fn is_uneven(self) -> bool {
+        self.uneven() != [0.0; 2]
+    }
+
     /// By how many nanoseconds measured delays are too short on average.
     pub fn shift(self) -> f64 {
         let [sender, receiver] = self.uneven();

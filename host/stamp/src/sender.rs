@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the answer to a packet that was sent, with the time that was sent | its four times are a sample |
 //! | the same once more | a duplicate |
+//! | a time of zero, which stands for none | it counts as received, and is no sample |
 //! | times by which it stayed at the reflector for less than nothing, or for longer than it was away | it counts as received, and is no sample |
 //! | anything else: cut, not signed by the key, of another session, with a time that was not sent | refused; it answers nothing |
 //!
@@ -43,7 +44,7 @@ pub struct Sample {
     pub round_trip: i64,
     /// The stay at the reflector, in nanoseconds.
     pub dwell: i64,
-    /// There and back in nanoseconds, by both clocks; none of a reflector whose times count from elsewhere.
+    /// There and back in nanoseconds, by both clocks; none of a reflector whose times are PTP's, which count from elsewhere.
     pub one_way: Option<[i64; 2]>,
     /// The TTL that it arrived with at the reflector, as that says.
     pub ttl: u8,
@@ -62,6 +63,8 @@ pub struct Outcome {
     pub duplicates: u64,
     /// What was no answer to any packet.
     pub refused: u64,
+    /// Packets whose answers have no times of the reflector: they were answered, and are no samples.
+    pub timeless: u32,
     /// Packets that the system did not send.
     pub unsent: u32,
     /// The system said that nobody listens there.
@@ -175,6 +178,10 @@ fn take(
         outcome.received += 1;
         outcome.is_synchronised &= answer.stamp.error.is_synchronised();
         numbers.push((answer.asked.number, answer.stamp.number));
+        if [answer.arrival, answer.stamp.time].contains(&0) {
+            outcome.timeless += 1;
+            continue;
+        }
         outcome.samples.extend(sample(&answer, arrived.time));
     }
     let lost = sent.load(Ordering::Relaxed).saturating_sub(outcome.received + outcome.late);
@@ -388,6 +395,8 @@ mod tests {
                         6 => [&good, &good]
                             .into_iter()
                             .for_each(|packet| drop(strange.send_to(packet, sender))),
+                        // Without a time.
+                        8 => drop(strange.send_to(&told(Answer { arrival: 0, ..answer }), sender)),
                         // A stay of less than nothing.
                         7 => drop(strange.send_to(
                             &told(Answer { arrival: answer.stamp.time + (1 << 40), ..answer }),
@@ -407,7 +416,7 @@ mod tests {
         assert_eq!((outcome.sent, outcome.received, outcome.duplicates), (10, 8, 1));
         assert_eq!((outcome.refused, outcome.lost_by_way), (27, Some([1, 1])));
         let numbers: Vec<u32> = outcome.samples.iter().map(|sample| sample.number).collect();
-        assert_eq!(numbers, [9, 8, 6, 4, 2, 1, 0]);
+        assert_eq!((numbers, outcome.timeless), (vec![9, 6, 4, 2, 1, 0], 1));
         assert!(outcome.is_synchronised && outcome.samples.iter().all(|sample| sample.ttl == 9));
     }
 

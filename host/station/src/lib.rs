@@ -59,5 +59,5 @@ pub use m_set::{Member, m_set, sessions};
 pub use plan::{Plan, PlanError, Step};
 pub use routes::Routes;
 pub use tally::{Tally, Through, Totals};
-pub use topology::{LinkError, Topology};
+pub use topology::{LinkError, Remark, Topology};
 pub use transition::{Measured, Segment, segments};

@@ -39,10 +39,24 @@ impl Member {
         self.path.last().copied()
     }
 
-    /// How the paper writes it: the router's name, from its second path on with a number.
+    /// The routers on it between its two ends.
+    pub fn between(&self) -> impl Iterator<Item = usize> + '_ {
+        let inner = self.path.len().saturating_sub(2);
+        self.path.iter().skip(1).take(inner).copied()
+    }
+
+    /// How the paper writes it: the router's name, from its second path on with a number, such as D2. Where that could be another router, the
+    /// number is written out: 10.0.0.1 (path 2).
     pub fn label(&self, topology: &Topology) -> String {
         let name = self.end().map_or("", |end| topology.name(end));
-        if self.ordinal == 1 { name.to_string() } else { format!("{name}{}", self.ordinal) }
+        let numbered = format!("{name}{}", self.ordinal);
+        if self.ordinal == 1 {
+            name.to_string()
+        } else if name.ends_with(|last: char| last.is_ascii_digit()) || topology.number(&numbered).is_some() {
+            format!("{name} (path {})", self.ordinal)
+        } else {
+            numbered
+        }
     }
 }
 
@@ -163,6 +177,18 @@ mod tests {
         let second = m_set(&routes, &upgraded, 5).unwrap().swap_remove(3);
         let names: Vec<&str> = second.path.iter().map(|&router| topology.name(router)).collect();
         assert_eq!((names, second.ordinal), (vec!["F", "E", "D"], 2));
+    }
+
+    #[test]
+    fn labels_are_of_one_router() {
+        let mut topology = Topology::new();
+        for name in ["D", "D2", "E", "10.0.0.1"] {
+            topology.router(name).unwrap();
+        }
+        let label = |router: usize, ordinal: u128| Member { path: vec![router], ordinal }.label(&topology);
+        assert_eq!([label(0, 1), label(0, 2), label(0, 3)], ["D", "D (path 2)", "D3"]);
+        assert_eq!([label(1, 1), label(1, 2)], ["D2", "D2 (path 2)"]);
+        assert_eq!([label(2, 2), label(3, 1), label(3, 2)], ["E2", "10.0.0.1", "10.0.0.1 (path 2)"]);
     }
 
     proptest! {

@@ -21,6 +21,26 @@ pub struct Topology {
     pub parallel: u64,
     /// Links left out because they lead back to where they begin.
     pub loops: u64,
+    /// What its file did not say, or said otherwise.
+    pub remarks: Vec<Remark>,
+}
+
+/// What a reader of a network's numbers has to know of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+pub enum Remark {
+    /// No link has a cost.
+    #[error(
+        "the file has no costs of links, or not by a name that is known: each costs 1, and shortest paths are those of fewest hops"
+    )]
+    NoCosts,
+    /// So many areas.
+    #[error(
+        "the routers are of {0} areas: paths are taken as if there were none, and OSPF's may differ where a shorter one leaves an area and comes back"
+    )]
+    Areas(usize),
+    /// So many routers name fewer neighbours than they say they have.
+    #[error("{0} lines name other neighbours than as many as they say: are they whole?")]
+    Neighbours(usize),
 }
 
 /// A router or link that a topology refuses.

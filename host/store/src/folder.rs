@@ -49,7 +49,7 @@ pub enum StoreError {
         reason: io::Error,
     },
     /// A file of numbers cannot be made or read.
-    #[error("{}: {reason}; if its recording is still there, remove it, and `deltaline store` makes it anew", path.display())]
+    #[error("{}: {reason}; if its recording is still there, remove this file of numbers alone, and `deltaline store` makes it anew from that", path.display())]
     Table {
         /// The file.
         path: PathBuf,
@@ -59,7 +59,7 @@ pub enum StoreError {
     /// A file of numbers has other contents than its name says, or another name.
     #[error(
         "{}: damaged, or renamed: it has other contents, or another name, than the check in its name was made of; if its recording is still \
-         there, remove it, and `deltaline store` makes it anew",
+         there, remove this file of numbers alone, and `deltaline store` makes it anew from that",
         path.display()
     )]
     Damaged {
@@ -85,6 +85,21 @@ pub enum StoreError {
     /// Recordings cannot be followed.
     #[error(transparent)]
     Follow(FollowError),
+}
+
+impl StoreError {
+    /// The file or folder that it is of, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            StoreError::Io { path, .. }
+            | StoreError::Output { path, .. }
+            | StoreError::Table { path, .. }
+            | StoreError::Damaged { path }
+            | StoreError::NoFile { path }
+            | StoreError::Recording { path, .. } => Some(path),
+            StoreError::Follow(_) => None,
+        }
+    }
 }
 
 /// What was done with a folder.
@@ -273,6 +288,12 @@ impl Folder {
         });
         // One that cannot be removed does no harm.
         drafts.for_each(|draft| drop(fs::remove_file(draft.path())));
+    }
+
+    /// The files of numbers, of recordings that are still there and of which they can be made anew, that are not as they were written.
+    pub fn damaged_numbers(&self) -> Vec<StoreError> {
+        let kept = self.runs.iter().flatten().filter_map(|recording| self.tables.get(&stem(recording)));
+        kept.filter_map(|closed| whole(&closed.path).err()).collect()
     }
 
     /// Removes recordings that were last written to before so long, and whose numbers, and those of the next recording, are in files as they were

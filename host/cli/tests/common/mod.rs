@@ -82,17 +82,31 @@ pub(crate) fn timeless(value: &Value) -> Value {
     }
 }
 
-/// The numbers that come of tables, without those that come of the recordings themselves.
+/// The numbers that come of tables, without those that come of the recordings themselves, and without what these say of bounds.
 pub(crate) fn of_tables(numbers: &Value) -> Value {
     match numbers {
         Value::Object(members) => {
             let known = |key: &str| ["reordered", "reordered_overall", "compared"].contains(&key);
             let of_tables = members.iter().filter(|(key, _)| !known(key));
-            Value::Object(of_tables.map(|(key, value)| (key.clone(), self::of_tables(value))).collect())
+            let of_table = |(key, value): (&String, &Value)| match (key.as_str(), value) {
+                ("reason", Value::String(reason)) => (key.clone(), without_order(reason)),
+                _ => (key.clone(), self::of_tables(value)),
+            };
+            Value::Object(of_tables.map(of_table).collect())
         }
         Value::Array(all) => all.iter().map(of_tables).collect(),
         other => other.clone(),
     }
+}
+
+/// A reason without what is said of a bracket where packets overtook others; none if nothing is left.
+fn without_order(reason: &str) -> Value {
+    const END: &str = "bounds that do not ask for the order";
+    let rest = match reason.split_once(END) {
+        Some((said, rest)) if said.starts_with("bracket_ns: ") => rest.trim_start_matches("; "),
+        _ => reason,
+    };
+    if rest.is_empty() { Value::Null } else { rest.into() }
 }
 
 /// A pcap file in nanoseconds of this link type: time, length on the wire, and what was recorded.

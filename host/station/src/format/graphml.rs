@@ -1,14 +1,14 @@
 //! GraphML, as the Topology Zoo has it: `node` and `edge`, `data` of both described by `key`.
 //!
 //! A router is called by its data `label` where all labels differ, else by label and identifier. A link's cost is its data named
-//! `weight`, `cost` or `metric`; where no link has one, as in the Topology Zoo, each costs 1.
+//! `weight`, `cost` or `metric`, or that key's default; where no link has one, as in the Topology Zoo, each costs 1.
 //!
 //! # Test plan
 //!
 //! `tests/formats.rs`; documents that expand without end are refused by the parser, which takes no entities of their own.
 
-use crate::Topology;
 use crate::error::Wrong;
+use crate::{Remark, Topology};
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,19 +20,28 @@ pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
         Wrong::text(error.pos().row as usize, format!("no XML: {error}"), "give a whole GraphML file")
     })?;
     let line = |node: Node| document.text_pos_at(node.range().start).row as usize;
-    let mut keys = HashMap::new();
+    let mut keys = BTreeMap::new();
     for key in document.descendants().filter(|node| node.has_tag_name_local("key")) {
         if let (Some(id), Some(name)) = (key.attribute("id"), key.attribute("attr.name")) {
-            keys.insert((id, key.attribute("for").unwrap_or("all")), name);
+            let default = key.children().find(|child| child.has_tag_name_local("default"));
+            let default = default.and_then(|default| default.text()).unwrap_or("");
+            keys.insert((id, key.attribute("for").unwrap_or("all")), (name, default));
         }
     }
     let data = |node: Node, kind: &'static str, names: &[&str]| -> Option<String> {
+        let is_known = |name: &str| names.iter().any(|known| name.eq_ignore_ascii_case(known));
         let named = node.children().filter(|child| child.has_tag_name_local("data")).find(|child| {
             let id = child.attribute("key").unwrap_or("");
-            let name = keys.get(&(id, kind)).or_else(|| keys.get(&(id, "all")));
-            name.is_some_and(|name| names.iter().any(|known| name.eq_ignore_ascii_case(known)))
+            let key = keys.get(&(id, kind)).or_else(|| keys.get(&(id, "all")));
+            key.is_some_and(|(name, _)| is_known(name))
         });
-        Some(named?.text()?.trim().to_string()).filter(|text| !text.is_empty())
+        let default = || {
+            let mut all =
+                keys.iter().filter(|((_, of), (name, _))| [kind, "all"].contains(of) && is_known(name));
+            all.find_map(|(_, (_, default))| Some(*default).filter(|default| !default.trim().is_empty()))
+        };
+        let text = named.and_then(|named| named.text()).filter(|text| !text.trim().is_empty());
+        text.or_else(default).map(|text| text.trim().to_string())
     };
     let mut graphs = document.descendants().filter(|node| node.has_tag_name_local("graph"));
     let (Some(graph), None) = (graphs.next(), graphs.next()) else {
@@ -64,6 +73,13 @@ pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
         topology.router(&name).map_err(|error| Wrong::Link(Some(*line), error))?;
         names.insert(*id, name);
     }
+    if let Some(edge) = graph.children().find(|node| node.has_tag_name_local("hyperedge")) {
+        return Err(Wrong::text(
+            line(edge),
+            "a link between more than two routers",
+            "give an edge for each pair of them",
+        ));
+    }
     let mut costs = vec![];
     for edge in graph.children().filter(|node| node.has_tag_name_local("edge")) {
         let line = line(edge);
@@ -81,6 +97,9 @@ pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
         costs.push((line, end("source")?, end("target")?, cost, is_directed));
     }
     let have_costs = costs.iter().any(|(.., cost, _)| cost.is_some());
+    if !have_costs {
+        topology.remarks.push(Remark::NoCosts);
+    }
     for (line, from, to, cost, is_directed) in costs {
         let cost = match cost {
             None if have_costs => {

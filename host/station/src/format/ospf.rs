@@ -3,15 +3,15 @@
 //! Each router's own LSA (RFC 2328, section 12.4.1) says what it is connected to: other routers (point to point, or by a virtual
 //! link), and networks, which bear their designated router's address. All routers of a network reach each other over it at the
 //! cost of whoever sends. Links count if both ends name them, as RFC 2328 demands (section 16.1, step 2 b). A router of several areas is one
-//! router; paths between areas are taken as if there were none.
+//! router; paths between areas are taken as if there were none. What is of the greatest age is being withdrawn, and does not count (section 14).
 //!
 //! # Test plan
 //!
 //! `tests/formats.rs`: point to point, parallel, a network of three, a neighbour that is gone, metrics that differ by
 //! direction; the summary, which says nothing of links, is refused.
 
-use crate::Topology;
 use crate::error::Wrong;
+use crate::{Remark, Topology};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,9 @@ const FORM: &str = "give what `vtysh -c 'show ip ospf database router json'` wri
 
 /// A metric that says: no way through here (RFC 6987).
 const LAST_RESORT: u32 = 0xffff;
+
+/// An age that says: withdrawn.
+const MAX_AGE: u32 = 3600;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -34,6 +37,8 @@ struct States {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RouterLsa {
+    #[serde(default)]
+    lsa_age: u32,
     advertising_router: String,
     #[serde(default)]
     router_links: BTreeMap<String, RouterLink>,
@@ -55,8 +60,14 @@ pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
     // Of each link its area, its ends, its cost; of each network whom it connects.
     let mut links: Vec<(&str, &str, &str, u32)> = vec![];
     let mut networks: BTreeMap<(&str, &str), Vec<(&str, u32)>> = BTreeMap::new();
+    let mut told = BTreeSet::new();
     for (area, lsas) in &database.router_link_states.areas {
-        for RouterLsa { advertising_router: router, router_links } in lsas {
+        for RouterLsa { advertising_router: router, router_links, .. } in
+            lsas.iter().filter(|lsa| lsa.lsa_age < MAX_AGE)
+        {
+            if !told.insert((area, router)) {
+                return Err(Wrong::whole(format!("router {router} is there twice in area {area}"), FORM));
+            }
             topology.router(router).map_err(|error| Wrong::Link(None, error))?;
             for (name, link) in router_links {
                 let is_network = match link.link_type.as_str() {
@@ -91,6 +102,10 @@ pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
         if named.contains(&(area, to, from)) && cost < LAST_RESORT {
             topology.link(from, to, cost).map_err(|error| Wrong::Link(None, error))?;
         }
+    }
+    let areas: BTreeSet<_> = told.iter().map(|(area, _)| area).collect();
+    if areas.len() > 1 {
+        topology.remarks.push(Remark::Areas(areas.len()));
     }
     match topology.is_empty() {
         true => Err(Wrong::whole("no router in the database", FORM)),

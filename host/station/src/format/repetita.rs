@@ -10,6 +10,9 @@ use crate::error::Wrong;
 
 const FORM: &str = "see Repetita's description of its .graph files";
 
+/// Name, source, destination, weight.
+const LEAST_COLUMNS: usize = 4;
+
 type Lines<'a> = std::iter::Peekable<Box<dyn Iterator<Item = (usize, &'a str)> + 'a>>;
 
 /// Lines that hold something, with their numbers.
@@ -19,20 +22,22 @@ fn lines(text: &str) -> Lines<'_> {
     numbered.peekable()
 }
 
-/// How many lines follow the heading `word` and the header behind it.
-fn section(lines: &mut Lines<'_>, word: &str) -> Result<usize, Wrong> {
+/// How many lines follow the heading `word` and the header behind it, which says how many columns they have.
+fn section(lines: &mut Lines<'_>, word: &str) -> Result<(usize, Option<usize>), Wrong> {
     let Some((line, text)) = lines.next() else {
         return Err(Wrong::whole(format!("the section {word} is missing"), FORM));
     };
     let count = text.strip_prefix(word).and_then(|rest| rest.trim().parse().ok());
-    lines.next_if(|(_, text)| text.starts_with("label"));
-    count.ok_or_else(|| Wrong::text(line, format!("'{text}' is no '{word}' with a number"), FORM))
+    let header = lines.next_if(|(_, text)| text.starts_with("label"));
+    let count =
+        count.ok_or_else(|| Wrong::text(line, format!("'{text}' is no '{word}' with a number"), FORM))?;
+    Ok((count, header.map(|(_, text)| text.split_whitespace().count())))
 }
 
 pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
     let mut lines = lines(text.trim_start_matches('\u{feff}'));
     let mut topology = Topology::new();
-    let routers = section(&mut lines, "NODES")?;
+    let (routers, _) = section(&mut lines, "NODES")?;
     let mut names = vec![];
     for _ in 0..routers {
         let Some((line, text)) = lines.next_if(|(_, text)| !text.starts_with("EDGES")) else {
@@ -47,11 +52,19 @@ pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
         topology.router(name).map_err(|error| Wrong::Link(Some(line), error))?;
         names.push(name);
     }
-    let links = section(&mut lines, "EDGES")?;
+    let (links, header) = section(&mut lines, "EDGES")?;
+    let mut expected = header.filter(|&columns| columns >= LEAST_COLUMNS);
     for found in 0..links {
         let Some((line, text)) = lines.next() else {
             return Err(Wrong::whole(format!("{found} links instead of {links}"), FORM));
         };
+        let count = text.split_whitespace().count();
+        // A column that is missing moves the others.
+        let all = *expected.get_or_insert(count.max(LEAST_COLUMNS));
+        if count != all {
+            let what = format!("{count} columns instead of {all}");
+            return Err(Wrong::text(line, what, "give every link all columns that the header names"));
+        }
         let mut columns = text.split_whitespace().skip(1);
         let mut router = || -> Result<&str, Wrong> {
             let column = columns.next().unwrap_or("");

@@ -11,8 +11,8 @@
 //!
 //! `tests/formats.rs`.
 
-use crate::Topology;
 use crate::error::Wrong;
+use crate::{Remark, Topology};
 
 const FORM: &str = "see Rocketfuel's description of its .cch files";
 
@@ -26,7 +26,7 @@ pub(crate) fn is_line(line: &str) -> bool {
 
 pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
     let mut topology = Topology::new();
-    let mut links = vec![];
+    let (mut links, mut other_counts) = (vec![], 0);
     for (place, text) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let (line, text) = (place + 1, text.trim());
         if text.is_empty() || text.starts_with('#') || text.starts_with('-') {
@@ -41,10 +41,18 @@ pub(crate) fn read(text: &str) -> Result<Topology, Wrong> {
             return Err(Wrong::text(line, what, FORM));
         }
         topology.router(router).map_err(|error| Wrong::Link(Some(line), error))?;
-        let Some((_, neighbours)) = text.split_once("->") else { continue };
+        let (before, neighbours) = text.split_once("->").unwrap_or((text, ""));
         let known = neighbours.split_whitespace();
         let known = known.filter_map(|word| word.strip_prefix('<')?.strip_suffix('>'));
+        let listed = links.len();
         links.extend(known.map(|neighbour| (line, router, neighbour)));
+        let said = before.split_whitespace().find_map(|word| word.strip_prefix('(')?.strip_suffix(')'));
+        let said = said.and_then(|number| number.parse::<usize>().ok());
+        other_counts += usize::from(said.is_some_and(|said| said != links.len() - listed));
+    }
+    topology.remarks.push(Remark::NoCosts);
+    if other_counts > 0 {
+        topology.remarks.push(Remark::Neighbours(other_counts));
     }
     for &(line, router, neighbour) in &links {
         if topology.number(neighbour).is_none() {
