@@ -7,13 +7,16 @@
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::input::{is_standard_input, name};
 use crate::progress::working;
 use crate::report::{self, or_none};
 use clap::Args;
 use deltaline_station::{
-    Member, Plan as Choice, PlanError, Routes, TooManyPaths, Topology, TopologyError, Totals, read, sessions,
+    Member, Plan as Choice, PlanError, Routes, TooManyPaths, Topology, TopologyError, Totals, read,
+    read_from, sessions,
 };
 use serde::Serialize;
+use std::io;
 use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -25,15 +28,14 @@ Examples:
     deltaline plan sprint.graph --upgrade 45 --improved --json
 
   A network that runs OSPF, and what each of its routers and servers has to measure:
-    vtysh -c 'show ip ospf database router json' > ospf.json
-    deltaline plan ospf.json --upgrade 3 --m-sets
+    vtysh -c 'show ip ospf database router json' | deltaline plan - --upgrade 3 --m-sets
 
 Topologies are read as Repetita's .graph (costs: the column weight), GraphML (the Topology Zoo's; costs: data of edges \
 named weight, cost or metric), Rocketfuel's .cch (no costs), and FRR's JSON.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// The network
+    /// The network; - is standard input
     topology: PathBuf,
     /// How many routers to upgrade, so that they measure their own delay
     #[arg(long, value_name = "N")]
@@ -121,7 +123,10 @@ impl From<TooManyPaths> for Failure {
 }
 
 pub(crate) fn run(arguments: &Plan) -> Result<Exit, Failure> {
-    let topology = read(&arguments.topology)?;
+    let topology = match is_standard_input(&arguments.topology) {
+        true => read_from(&name(&arguments.topology), io::stdin()),
+        false => read(&arguments.topology),
+    }?;
     let routes = working("finding shortest paths", || Routes::of(&topology));
     let (plan, method) = working("choosing routers", || chosen(arguments, &routes))?;
     let optimal = match topology.len() <= Choice::MOST_OPTIMAL {

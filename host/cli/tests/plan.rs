@@ -8,8 +8,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::common::{Folder, run};
+use crate::common::{Folder, command, finish, run};
 use serde_json::{Value, json};
+use std::fs::File;
 
 const TOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../station/topologies/figure-7.graph");
 
@@ -106,6 +107,17 @@ fn no_path_is_called_as_another_router() {
     let ways = set["measures"].as_array().unwrap().iter().filter(|way| way["router"] == "1");
     let ways: Vec<_> = ways.map(|way| (way["path"].clone(), way["through"].clone())).collect();
     assert_eq!(ways, [(json!(1), json!(["2"])), (json!(2), json!(["3"]))]);
+}
+
+/// As a router's own program gives it.
+#[test]
+fn a_network_comes_through_a_pipe() {
+    let of = |path: &str, input: &str| {
+        finish(command(&["plan", path, "--upgrade", "2", "--json"]).stdin(File::open(input).unwrap()))
+    };
+    let by_name = of(TOY, "/dev/null").json();
+    assert_eq!(of("-", TOY).json(), by_name);
+    of("-", "/dev/null").told(3, &["standard input: no known form of topology"]);
 }
 
 #[test]

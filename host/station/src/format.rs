@@ -28,11 +28,20 @@ const MOST: u64 = 32 << 20;
 /// [`TopologyError`], with file, line and remedy.
 pub fn read(path: &Path) -> Result<Topology, TopologyError> {
     let file = path.display().to_string();
-    let text = match text(path) {
-        Ok(text) => text,
-        Err(source) => return Err(TopologyError::Read { file, source }),
-    };
-    parse(&file, &text)
+    match File::open(path) {
+        Ok(opened) => read_from(&file, opened),
+        Err(source) => Err(TopologyError::Read { file, source }),
+    }
+}
+
+/// As [`read`], of what comes, such as the output of another program; `file` is what messages call it.
+///
+/// # Errors
+///
+/// [`TopologyError`], with line and remedy.
+pub fn read_from(file: &str, source: impl Read) -> Result<Topology, TopologyError> {
+    let text = text(source).map_err(|source| TopologyError::Read { file: file.into(), source })?;
+    parse(file, &text)
 }
 
 /// As [`read`], of a text; `file` is what messages call it.
@@ -56,9 +65,9 @@ fn first_line(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("")
 }
 
-fn text(path: &Path) -> io::Result<String> {
+fn text(source: impl Read) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(MOST + 1).read_to_string(&mut text)?;
+    source.take(MOST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MOST {
         return Err(io::Error::new(ErrorKind::FileTooLarge, "longer than 32 MiB"));
     }

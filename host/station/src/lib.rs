@@ -6,7 +6,7 @@
 //!
 //! | to get | use |
 //! |---|---|
-//! | a network from a file | [`read`], [`parse`], to a [`Topology`] |
+//! | a network from a file or another program | [`read`], [`read_from`], [`parse`], to a [`Topology`] |
 //! | all shortest paths, equal costs included | [`Routes`] |
 //! | probe hop count, localisation granularity, what a router's upgrade would save | [`Tally`] |
 //! | which routers to upgrade | [`Plan`] |
@@ -53,7 +53,7 @@ mod transition;
 
 pub use compose::{ComposeError, Composed, Dependence, Part, Path, apart};
 pub use error::{TooManyPaths, TopologyError};
-pub use format::{parse, read};
+pub use format::{parse, read, read_from};
 pub use localise::{Localiser, Named, Rule, RuleError};
 pub use m_set::{Member, m_set, sessions};
 pub use plan::{Plan, PlanError, Step};
