@@ -16,6 +16,7 @@ use crate::show::json::Schema;
 use crate::show::value::value;
 use crate::store::{Believed, failure, passed_over};
 use clap::Args;
+use deltaline_collect::collector::Collector;
 use deltaline_collect::summary::Missing;
 use deltaline_collect::text::utc;
 use deltaline_estimate::quantity::{DEVIATION, Definition, LOST, MEAN, Number, P99, Quantity, SENT};
@@ -85,24 +86,53 @@ impl Query {
 }
 
 pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
-    let Query { folder, every, worst, believed, json, .. } = arguments;
+    let Query { folder, every, worst, believed, .. } = arguments;
     if worst.file.is_some() && every.is_some() {
         return Err(Failure::new(Exit::Usage, EVERY_OF_FLOWS));
     }
     let asked = worst.asked(believed.design())?;
     let collectors = believed.collectors()?;
     let filter = arguments.filter();
-    let opened = Folder::open(folder).map_err(|error| failure(folder, error))?;
     if let Some(asked) = asked {
+        let opened = Folder::open(folder).map_err(|error| failure(folder, error))?;
         return flows::run(arguments, &asked, &opened, &filter, collectors);
     }
+    let mut attempt = 1;
+    let (told, shown, is_empty) = loop {
+        let found = found(arguments, &filter, &collectors)?;
+        if !found.0.is_outdated || attempt == ATTEMPTS {
+            break found;
+        }
+        attempt += 1;
+    };
+    told.say(believed);
+    let Told { warnings, .. } = &told;
+    match shown {
+        Shown::Text(text) => report::print(&text)?,
+        Shown::Sums(sums) => report::print_json(&SumsOutput { warnings: warnings.clone(), ..sums })?,
+        Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table, warnings.clone()))?,
+    }
+    Ok(told.finish(believed, is_empty))
+}
+
+/// How often a folder is looked at whose files are removed meanwhile, as by `store --keep`: what they hold is in others by then.
+const ATTEMPTS: u32 = 5;
+
+/// What a folder holds now: what is to be said of it, the numbers, and whether there are none.
+fn found<'a>(
+    arguments: &'a Query,
+    filter: &Filter,
+    collectors: &impl Fn() -> Collector,
+) -> Result<(Told<'a>, Shown, bool), Failure> {
+    let Query { folder, every, json, .. } = arguments;
+    let opened = Folder::open(folder).map_err(|error| failure(folder, error))?;
     let mut told = Told::of(folder);
     let noticed;
-    let (text, is_empty) = if let Some(every) = every {
+    let (shown, is_empty) = if let Some(every) = every {
         let every = i64::try_from(every.div_ceil(1000)).unwrap_or(i64::MAX);
         let failed = |error| told.leave_out(error);
         let sums;
-        (sums, noticed) = working(WORK, || opened.sums(&filter, every, collectors, failed));
+        (sums, noticed) = working(WORK, || opened.sums(filter, every, collectors, failed));
         let output = SumsOutput {
             schema: Schema::of("query"),
             sums: sums.iter().map(Into::into).collect(),
@@ -117,21 +147,13 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
             Ok(table) => whole.append(table),
             Err(error) => told.leave_out(error),
         };
-        noticed = working(WORK, || opened.each(&filter, collectors, take));
+        noticed = working(WORK, || opened.each(filter, collectors, take));
         whole.sort();
-        let table = whole;
-        let is_empty = table.is_empty();
-        (if *json { Shown::Intervals(table) } else { Shown::Text(table_of(&table)) }, is_empty)
+        let is_empty = whole.is_empty();
+        (if *json { Shown::Intervals(whole) } else { Shown::Text(table_of(&whole)) }, is_empty)
     };
     told.notice(&noticed);
-    told.say(believed);
-    let Told { warnings, .. } = &told;
-    match text {
-        Shown::Text(text) => report::print(&text)?,
-        Shown::Sums(sums) => report::print_json(&SumsOutput { warnings: warnings.clone(), ..sums })?,
-        Shown::Intervals(table) => report::print_json(&IntervalsOutput::of(&table, warnings.clone()))?,
-    }
-    Ok(told.finish(believed, is_empty))
+    Ok((told, shown, is_empty))
 }
 
 /// What is done while somebody waits.
@@ -142,15 +164,18 @@ struct Told<'a> {
     folder: &'a Path,
     warnings: Vec<String>,
     exit: Exit,
+    /// A file that was there is not any more.
+    is_outdated: bool,
 }
 
 impl<'a> Told<'a> {
     fn of(folder: &'a Path) -> Self {
-        Told { folder, warnings: vec![], exit: Exit::Done }
+        Told { folder, warnings: vec![], exit: Exit::Done, is_outdated: false }
     }
 
     /// What cannot be read is left out with its reason.
     fn leave_out(&mut self, error: StoreError) {
+        self.is_outdated |= error.file().is_some_and(|file| file.symlink_metadata().is_err());
         let counts_in_front = matches!(error, StoreError::Recording { .. });
         let failure = failure(self.folder, error);
         let rest = if counts_in_front { "" } else { "; its intervals are left out" };

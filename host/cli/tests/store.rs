@@ -206,6 +206,34 @@ fn what_is_no_store_or_damaged_is_refused_with_its_name() {
         .told(3, &["141323", "is not a pcap or pcapng capture", "it is not closed"]);
 }
 
+/// Recordings are closed and removed while somebody asks: each answer has all intervals, from wherever they are by then.
+#[test]
+fn what_is_removed_meanwhile_is_in_every_answer() {
+    let folder = Folder::new();
+    let intervals = recorded(&folder).len();
+    let store = folder.path("store");
+    let kept: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(&store)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect();
+    for _ in 0..12 {
+        for entry in fs::read_dir(&store).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+        kept.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+        std::thread::scope(|scope| {
+            let closing = scope.spawn(|| run(&["store", &store, "--all", "--keep", "1ns"]));
+            while !closing.is_finished() {
+                let told = run(&["query", &store, "--json"]);
+                told.told(0, &[]);
+                assert_eq!(told.json()["intervals"].as_array().unwrap().len(), intervals, "{told:?}");
+            }
+            assert!(closing.join().unwrap().output.contains("2 removed"));
+        });
+    }
+}
+
 /// Nobody writes to the pipe: whoever opened it would wait. A name with an end of a line in it forges no message.
 #[test]
 fn what_is_no_file_is_refused_and_names_forge_no_message() {
