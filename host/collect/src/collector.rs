@@ -71,6 +71,7 @@
 //!   an epoch, whatever the other end does: a point signs whatever number its delimiters have, and what it signed before
 //!   they started over would pass for new.
 //!   With keys, recordings hold no earlier start behind a later one of the same end either.
+//! * With keys, in the order of their file, no key is used in a segment behind a newer one, nor beside it: the interval is void.
 //! * Of segments, pending intervals and bytes there are at most as many as [`Limits`] say. No state is kept by
 //!   point. To make room, the oldest of what is in quarantine goes first; to make room for a segment, one of which nothing has come for
 //!   a [long time](Limits::silence). A frame takes the same work however many are kept, but for the
@@ -720,7 +721,7 @@ impl Collector {
     fn hand_out(&mut self, segment: u32, number: u32, is_last: bool) {
         let Some(known) = self.segments.get_mut(&segment) else { return };
         let Some(HandedOut { interval, due, bytes }) =
-            known.hand_out(segment, number, self.expected, is_last)
+            known.hand_out(segment, number, self.expected, self.keys.as_ref(), is_last)
         else {
             return;
         };
@@ -809,7 +810,7 @@ impl Collector {
             while let Some((number, entry)) = entries.pop_first() {
                 let pending = BTreeMap::from([(number, entry)]);
                 let mut alone = Segment::new(number, number, pending, self.now);
-                let handed_out = alone.hand_out(segment, number, self.expected, true);
+                let handed_out = alone.hand_out(segment, number, self.expected, self.keys.as_ref(), true);
                 self.settled.extend(handed_out.map(|handed_out| handed_out.interval));
             }
         }

@@ -49,6 +49,17 @@ pub enum Void {
         /// The end.
         role: Role,
     },
+    /// An end signed with another key than was in use.
+    #[error(
+        "the {role}'s control frames are signed with key {key}, and a newer one of the key file was in use in this interval or before: whoever has the old key can have \
+         forged them, and the interval is void; change keys at both ends for the same interval"
+    )]
+    OldKey {
+        /// The end.
+        role: Role,
+        /// Its key's identifier.
+        key: u16,
+    },
     /// An end ignored delimiters in this interval or the next one.
     #[error(
         "the {role} ignored {ignored} delimiters that were not due in this interval or the next: one of those that \

@@ -230,6 +230,11 @@ impl Entry {
         self.ends.each_ref().map(|end| end.as_ref().map(|end| digest(&end.common)))
     }
 
+    /// What keys the ends' frames name.
+    pub(super) fn keys(&self) -> [Option<u16>; 2] {
+        self.ends.each_ref().map(|end| Some(end.as_ref()?.common.key))
+    }
+
     /// The boot epochs of the ends of which there is anything.
     pub(super) fn reported_epochs(&self) -> impl Iterator<Item = (usize, u32)> {
         let ends = self.ends.iter().enumerate();

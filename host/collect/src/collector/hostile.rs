@@ -411,6 +411,79 @@ fn signed(frames: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     frames.iter().map(sign).collect()
 }
 
+/// The same, from an interval on signed with a second key.
+fn signed_in_turn(frames: Vec<Vec<u8>>, from: u32) -> Vec<Vec<u8>> {
+    let sign = |bytes: &Vec<u8>| {
+        let key = if Frame::decode(bytes).unwrap().header.interval < from { key() } else { next_key() };
+        let mut bytes = rewritten(bytes, |header| header.key = key.id());
+        key.sign(&mut bytes);
+        bytes
+    };
+    frames.iter().map(sign).collect()
+}
+
+fn next_key() -> Key {
+    Key::new(NonZeroU16::new(2).unwrap(), [8; 16])
+}
+
+/// Both ends change keys for the same interval. Who has the old one keeps back frames of one end, or of both, and signs others in their place; in
+/// any order, live or recorded, and with its own frames beside the genuine ones.
+#[test]
+fn a_key_that_is_not_in_use_any_more_signs_nothing() {
+    let mut keys = keys();
+    assert!(keys.add(next_key()));
+    let genuine = signed_in_turn(run(SMALL, 0, 20, 0), 10);
+    let of = |frames: &[Vec<u8>], is_live: bool| {
+        let mut collector = Collector::default().authenticated_by(keys.clone());
+        let mut found = vec![];
+        for frame in frames {
+            collector.push(frame);
+            if is_live {
+                found.extend(collector.take_settled());
+            }
+        }
+        found.extend(collector.finish().intervals);
+        found
+    };
+    let usable_ones = |found: &[Interval]| -> Vec<u32> {
+        found.iter().filter(|interval| interval.pair().is_ok()).map(|interval| interval.number).collect()
+    };
+    for is_live in [true, false] {
+        assert_eq!(usable_ones(&of(&genuine, is_live)), (1..20).collect::<Vec<_>>(), "{is_live}");
+        for (roles, is_beside) in [(0..1, false), (1..2, false), (0..2, false), (0..2, true)] {
+            let mut frames = genuine.clone();
+            for role in roles.clone().rev() {
+                let at = 2 * 15 + role;
+                let mut forged = rewritten(&genuine[at], |header| {
+                    header.key = key().id();
+                    header.totals.packets += 1;
+                });
+                key().sign(&mut forged);
+                if is_beside {
+                    frames.insert(at, forged);
+                } else {
+                    frames[at] = forged;
+                }
+            }
+            let found = of(&frames, is_live);
+            let case = format!("{is_live} {roles:?} {is_beside}");
+            // Two reports of one number make the one behind it void, too.
+            let expected = (1..20).filter(|number| *number != 15 && !(is_beside && *number == 16));
+            assert_eq!(usable_ones(&found), expected.collect::<Vec<_>>(), "{case}");
+            let is_said =
+                found.iter().any(|interval| matches!(interval.void, Some(Void::OldKey { key: 1, .. })));
+            assert_eq!(is_said, !is_beside, "{case}");
+        }
+        // A key that comes into use at one end alone.
+        let late = signed_in_turn(run(SMALL, 0, 20, 0), 12);
+        let ends = genuine.iter().zip(&late).enumerate();
+        let frames: Vec<_> =
+            ends.map(|(at, (one, other))| if at % 2 == 0 { one } else { other }.clone()).collect();
+        let expected = (1..20).filter(|number| ![10, 11].contains(number));
+        assert_eq!(usable_ones(&of(&frames, is_live)), expected.collect::<Vec<_>>(), "{is_live}");
+    }
+}
+
 /// The frames of both ends, with the boot epoch of one of them changed.
 fn in_epoch(frames: Vec<Vec<u8>>, role: Role, epoch: u32) -> Vec<Vec<u8>> {
     let change = |header: &mut Header| {

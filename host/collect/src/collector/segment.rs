@@ -7,6 +7,7 @@ use super::{LAG, MANY_REPLAYED};
 use crate::pair::Interval;
 use crate::verdict::{self, Doubt, Expected, Refused, Void};
 use deltaline_model::time::AbsoluteTime;
+use deltaline_model::wire::authentication::Keys;
 use deltaline_model::wire::frame::{Header, Role};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -55,6 +56,8 @@ pub(super) struct Segment {
     is_said: [bool; 2],
     /// Replayed frames since the last interval was handed out.
     replayed: u64,
+    /// The newest key that an end signed with, by its place in the file.
+    newest_key: usize,
     refused: Refused,
     /// When the last interval that was handed out had come whole, of each end that had.
     pub(super) whole: [Option<Duration>; 2],
@@ -113,6 +116,7 @@ impl Segment {
             floors: [None; 2],
             is_said: [false; 2],
             replayed: 0,
+            newest_key: 0,
             refused,
             whole: [None; 2],
             heard,
@@ -336,6 +340,16 @@ impl Segment {
         doubts
     }
 
+    /// What keys both ends' frames of an interval were signed with: none may be older than one that was in use, for whoever has an old key could sign
+    /// for an end whose frames he keeps back.
+    fn follow_keys(&mut self, used: [Option<u16>; 2], keys: &Keys) -> Option<Void> {
+        let places = used.map(|key| keys.position(key?));
+        self.newest_key = places.into_iter().flatten().fold(self.newest_key, usize::max);
+        let is_old = |role: &usize| places[*role].is_some_and(|place| place < self.newest_key);
+        let old = (0..2).find(is_old)?;
+        Some(Void::OldKey { role: [Role::Sender, Role::Receiver][old], key: used[old]? })
+    }
+
     /// Takes out the first pending interval, which has this number, and judges it. The next one confirms it, unless it may be
     /// the last one and nothing was heard of any later one.
     pub(super) fn hand_out(
@@ -343,6 +357,7 @@ impl Segment {
         segment: u32,
         number: u32,
         expected: Option<Expected>,
+        keys: Option<&Keys>,
         is_last: bool,
     ) -> Option<HandedOut> {
         let entry = self.pending.remove(&number)?;
@@ -377,12 +392,14 @@ impl Segment {
             }
         }
         self.whole = [0, 1].map(|role| entry.whole(role).or(self.whole[role]));
+        let old_key = keys.and_then(|keys| self.follow_keys(entry.keys(), keys));
         let Entry { due, bytes, heard, .. } = entry;
         let [sender, receiver] = entry.into_reports();
         let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
         let (from, to) = (sender.as_ref(), receiver.as_ref());
         let void = contradiction
             .map(|(_, void)| void)
+            .or(old_key)
             .or_else(|| expected.and_then(|expected| expected.refuse(from, to)))
             .or_else(|| verdict::void(from, to))
             .or(outdated.map(|role| Void::Outdated { role }))

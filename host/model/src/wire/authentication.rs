@@ -177,6 +177,11 @@ impl Keys {
         self.0.iter().find(|key| key.id() == id)
     }
 
+    /// How many keys came before the one with this identifier.
+    pub fn position(&self, id: u16) -> Option<usize> {
+        self.0.iter().position(|key| key.id() == id)
+    }
+
     /// The key that came last: the one to sign with.
     pub fn last(&self) -> Option<&Key> {
         self.0.last()
