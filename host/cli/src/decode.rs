@@ -285,7 +285,10 @@ pub(crate) fn run(arguments: &Decode) -> Result<Exit, Failure> {
     }
     warnings.iter().for_each(|warning| report::say(&format!("{names}: {warning}")));
     let has_nothing = collected.intervals.is_empty();
-    let void = (has_nothing || has_gap || counts.corrupted > 0 || left_out.is_missed()).then_some(Exit::Void);
+    // Frames that nobody signed, or that are old, are in the place of some that are missing.
+    let is_attacked = counts.unauthentic + left_out.replayed > 0;
+    let void = has_nothing || has_gap || is_attacked || counts.corrupted > 0 || left_out.is_missed();
+    let void = void.then_some(Exit::Void);
     let intervals = evaluations.iter().map(Exit::after_interval);
     let findings = segments.iter().map(|(_, results)| Exit::after_findings(&results.findings));
     let unbounded = unbounded.map(|_| Exit::NotIdentifiable);

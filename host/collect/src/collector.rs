@@ -79,8 +79,6 @@
 //!
 //! # Limits
 //!
-//! * An end that refuses an interval's end numbers its later intervals one too low. That shift is followed through
-//!   the refusals that were reported; those of an interval of which not a single frame arrived are unknown.
 //! * Interval numbers that start over contradict the earlier ones where a recording is finished as a whole: one recording for
 //!   one run. Live, they are followed. A restart from a number above 2^31 looks like a jump ahead.
 //! * A forged delimiter that is early at one end is shown by the points' counts of ignored delimiters, in the next interval; so the

@@ -196,17 +196,6 @@ pub enum Void {
         /// An end whose counter overflowed.
         role: Role,
     },
-    /// The ends have refused different interval ends, so that their intervals hold different packets.
-    #[error(
-        "the sender had refused {sender} interval ends by the end of this interval, the receiver {receiver}: \
-         the ends' intervals cover different packets and are void; send delimiters farther apart than a drain and the points' least interval take"
-    )]
-    RefusedEnds {
-        /// Interval ends refused by the sender up to this interval's end, as far as reported.
-        sender: u64,
-        /// Interval ends refused by the receiver up to this interval's end, as far as reported.
-        receiver: u64,
-    },
 }
 
 /// What to keep in mind about a usable interval.
@@ -221,9 +210,9 @@ pub enum Doubt {
         /// The end.
         role: Role,
     },
-    /// Both ends refused the same interval ends.
+    /// An end refused interval ends.
     #[error(
-        "{refused} interval ends came too soon and were refused at both ends: the interval is longer than \
+        "{refused} interval ends came too soon at an end and were refused: the interval is longer than \
          asked for; send delimiters farther apart than a drain and the points' least interval take"
     )]
     Overrun {
@@ -469,34 +458,9 @@ pub(crate) fn doubts(sender: &Report, receiver: &Report) -> Vec<Doubt> {
         }
         doubts.extend(Doubt::of_unit(role, unit));
     }
-    let refused = sender.totals.refused_ends;
+    let refused = sender.totals.refused_ends.max(receiver.totals.refused_ends);
     if refused > 0 {
         doubts.push(Doubt::Overrun { refused });
     }
     doubts
-}
-
-/// Interval ends that the two ends of a segment have refused so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Refused {
-    sender: u64,
-    receiver: u64,
-    /// A count was at its limit, so that the true one is unknown from there on.
-    is_unknown: bool,
-}
-
-impl Refused {
-    /// Adds an interval's refusals, and says whether they make it void.
-    pub(crate) fn follow(&mut self, sender: Option<&Report>, receiver: Option<&Report>) -> Option<Void> {
-        let began_together = self.sender == self.receiver;
-        for (end, sum) in [(sender, &mut self.sender), (receiver, &mut self.receiver)] {
-            // Behind a delimiter that was refused, the next one brings its number: the ends are together again, and the
-            // interval in between has a gap.
-            let refused = end.filter(|end| !end.totals.flags.gap).map_or(0, |end| end.totals.refused_ends);
-            *sum = sum.saturating_add(refused.into());
-            self.is_unknown |= refused == u16::MAX;
-        }
-        let is_sound = began_together && self.sender == self.receiver && !self.is_unknown;
-        (!is_sound).then_some(Void::RefusedEnds { sender: self.sender, receiver: self.receiver })
-    }
 }

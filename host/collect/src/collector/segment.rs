@@ -5,7 +5,7 @@ use super::limits::Limits;
 use super::passed::Passed;
 use super::{LAG, MANY_REPLAYED};
 use crate::pair::Interval;
-use crate::verdict::{self, Doubt, Expected, Refused, Void};
+use crate::verdict::{self, Doubt, Expected, Void};
 use deltaline_model::time::AbsoluteTime;
 use deltaline_model::wire::authentication::Keys;
 use deltaline_model::wire::frame::{Header, Role};
@@ -58,7 +58,6 @@ pub(super) struct Segment {
     replayed: u64,
     /// The newest key that an end signed with, by its place in the file.
     newest_key: usize,
-    refused: Refused,
     /// When the last interval that was handed out had come whole, of each end that had.
     pub(super) whole: [Option<Duration>; 2],
     /// When its last frame came.
@@ -102,7 +101,7 @@ pub(super) enum Place {
 impl Segment {
     /// A segment whose intervals begin with these, of which `first` is the earliest and `newest` the latest.
     pub(super) fn new(first: u32, newest: u32, pending: BTreeMap<u32, Entry>, heard: Duration) -> Self {
-        let (recent, epochs, refused) = (VecDeque::new(), [0; 2], Refused::default());
+        let (recent, epochs) = (VecDeque::new(), [0; 2]);
         Segment {
             pending,
             last: first.wrapping_sub(1),
@@ -117,7 +116,6 @@ impl Segment {
             is_said: [false; 2],
             replayed: 0,
             newest_key: 0,
-            refused,
             whole: [None; 2],
             heard,
         }
@@ -283,7 +281,6 @@ impl Segment {
             self.before = self.recent.split_off(self.recent.len() - kept).into();
             self.recent.clear();
             self.floors = self.times;
-            self.refused = Refused::default();
         }
         self.whole = [None; 2];
         self.pending = pending;
@@ -395,7 +392,6 @@ impl Segment {
         let old_key = keys.and_then(|keys| self.follow_keys(entry.keys(), keys));
         let Entry { due, bytes, heard, .. } = entry;
         let [sender, receiver] = entry.into_reports();
-        let shift = self.refused.follow(sender.as_ref(), receiver.as_ref());
         let (from, to) = (sender.as_ref(), receiver.as_ref());
         let void = contradiction
             .map(|(_, void)| void)
@@ -404,8 +400,7 @@ impl Segment {
             .or_else(|| verdict::void(from, to))
             .or(outdated.map(|role| Void::Outdated { role }))
             .or(repeated.map(|(role, number)| Void::Repeated { role, number }))
-            .or(ignored.map(|(role, ignored)| Void::IgnoredDelimiters { role, ignored }))
-            .or(shift);
+            .or(ignored.map(|(role, ignored)| Void::IgnoredDelimiters { role, ignored }));
         let doubts = match (&sender, &receiver) {
             (Some(sender), Some(receiver)) if void.is_none() => {
                 let unconfirmed = (!is_confirmed).then_some(Doubt::Unconfirmed);
