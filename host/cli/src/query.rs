@@ -99,9 +99,13 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
     }
     let mut attempt = 1;
     let (told, shown, is_empty) = loop {
-        let found = found(arguments, &filter, &collectors)?;
-        if !found.0.is_outdated || attempt == ATTEMPTS {
-            break found;
+        let opened = Folder::open(folder);
+        if attempt == ATTEMPTS || !opened.as_ref().is_err_and(is_gone) {
+            let opened = opened.map_err(|error| failure(folder, error))?;
+            let found = found(arguments, &opened, &filter, &collectors);
+            if attempt == ATTEMPTS || !found.0.is_outdated {
+                break found;
+            }
         }
         attempt += 1;
     };
@@ -118,14 +122,19 @@ pub(crate) fn run(arguments: &Query) -> Result<Exit, Failure> {
 /// How often a folder is looked at whose files are removed meanwhile, as by `store --keep`: what they hold is in others by then.
 const ATTEMPTS: u32 = 5;
 
-/// What a folder holds now: what is to be said of it, the numbers, and whether there are none.
+/// Whether it is of a file that has been removed meanwhile.
+fn is_gone(error: &StoreError) -> bool {
+    error.file().is_some_and(|file| file.symlink_metadata().is_err())
+}
+
+/// What a folder holds: what is to be said of it, the numbers, and whether there are none.
 fn found<'a>(
     arguments: &'a Query,
+    opened: &Folder,
     filter: &Filter,
     collectors: &impl Fn() -> Collector,
-) -> Result<(Told<'a>, Shown, bool), Failure> {
+) -> (Told<'a>, Shown, bool) {
     let Query { folder, every, json, .. } = arguments;
-    let opened = Folder::open(folder).map_err(|error| failure(folder, error))?;
     let mut told = Told::of(folder);
     let noticed;
     let (shown, is_empty) = if let Some(every) = every {
@@ -153,7 +162,8 @@ fn found<'a>(
         (if *json { Shown::Intervals(whole) } else { Shown::Text(table_of(&whole)) }, is_empty)
     };
     told.notice(&noticed);
-    Ok((told, shown, is_empty))
+    told.leave_out_unsigned(&working(WORK, || opened.unsigned(filter)));
+    (told, shown, is_empty)
 }
 
 /// What is done while somebody waits.
@@ -175,12 +185,26 @@ impl<'a> Told<'a> {
 
     /// What cannot be read is left out with its reason.
     fn leave_out(&mut self, error: StoreError) {
-        self.is_outdated |= error.file().is_some_and(|file| file.symlink_metadata().is_err());
+        self.is_outdated |= is_gone(&error);
         let counts_in_front = matches!(error, StoreError::Recording { .. });
         let failure = failure(self.folder, error);
         let rest = if counts_in_front { "" } else { "; its intervals are left out" };
         self.warnings.push(failure.message + rest);
         self.exit = Exit::gravest([self.exit, failure.exit]);
+    }
+
+    /// What nobody signed is left out with its reason.
+    fn leave_out_unsigned(&mut self, files: &[(PathBuf, usize)]) {
+        self.warnings.extend(files.iter().map(|(path, intervals)| {
+            format!(
+                "{}: {intervals} of its intervals are not of signed control frames, or `deltaline store` was given no key for them: they are left out; if its recording is still \
+                 there, remove this file of numbers alone, and `deltaline store --key FILE` makes it anew from that",
+                path.display()
+            )
+        }));
+        if !files.is_empty() {
+            self.exit = Exit::gravest([self.exit, Exit::Void]);
+        }
     }
 
     /// What was noticed of the intervals.

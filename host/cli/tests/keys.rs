@@ -25,8 +25,13 @@ fn key_file(folder: &Folder, name: &str, keys: usize) -> (String, Vec<Key>) {
 }
 
 /// What two points send that see a thousand packets an interval, 2 µs apart, each with the key that it has at first and, from the third
-/// interval on at the sender and the fourth at the receiver, with the second.
+/// interval on, with the second.
 fn frames(first: Option<&Key>, second: Option<&Key>) -> Vec<Packet> {
+    frames_changing(first, second, [3, 3])
+}
+
+/// The same, where the ends change keys behind the intervals in front of these.
+fn frames_changing(first: Option<&Key>, second: Option<&Key>, from: [u32; 2]) -> Vec<Packet> {
     let settings = Settings { rows: 64, prefixes: &[0], digest: true, ..Settings::default() };
     let configuration = Configuration::new(settings).unwrap();
     let mut frames = vec![];
@@ -35,7 +40,7 @@ fn frames(first: Option<&Key>, second: Option<&Key>) -> Vec<Packet> {
         point.set_boot_epoch(9);
         point.set_key(first.cloned());
         if second.is_some() {
-            point.schedule_key(second.cloned(), if role == Role::Sender { 3 } else { 4 });
+            point.schedule_key(second.cloned(), from[role as usize]);
         }
         for interval in 0..INTERVALS {
             for number in 0..1000_u64 {
@@ -104,6 +109,18 @@ fn keys_change_without_a_void_interval() {
     assert_eq!(means(decode(&folder, &frames, &["--key", &file]).told(0, &[])), vec![RIGHT; 6]);
 }
 
+/// Whoever has the old key could sign for the end that has it still.
+#[test]
+fn ends_that_change_keys_at_different_intervals_lose_those_between() {
+    let folder = Folder::new();
+    let (file, keys) = key_file(&folder, "keys", 2);
+    let frames = frames_changing(Some(&keys[0]), Some(&keys[1]), [3, 4]);
+    let run = decode(&folder, &frames, &["--key", &file]);
+    let found = means(run.told(5, &["the receiver's control frames are signed with key 1"]));
+    let void: Vec<usize> = (0..6).filter(|&at| found[at] != RIGHT).collect();
+    assert_eq!((void, found[2].0), (vec![2], None));
+}
+
 #[test]
 fn what_nobody_with_the_key_has_sent_is_left_out() {
     let folder = Folder::new();
@@ -124,7 +141,7 @@ fn what_nobody_with_the_key_has_sent_is_left_out() {
         all.push(frame.clone());
     }
     let run = decode(&folder, &all, &["--key", &file]);
-    assert_eq!(means(run.told(0, &["its tag is wrong", "names key 2", "not authenticated"])), vec![RIGHT; 6]);
+    assert_eq!(means(run.told(5, &["its tag is wrong", "names key 2", "not authenticated"])), vec![RIGHT; 6]);
     assert_eq!(run.json()["frames"]["unauthentic"], 7 * genuine.len());
 }
 

@@ -296,6 +296,17 @@ impl Folder {
         kept.filter_map(|closed| whole(&closed.path).err()).collect()
     }
 
+    /// Files of numbers with intervals that are asked for but that nobody vouches for, and how many; none where that does not matter. Those that cannot be read
+    /// are passed over.
+    pub fn unsigned(&self, filter: &Filter) -> Vec<(PathBuf, usize)> {
+        let closed = self.tables.values().filter(|_| filter.authenticated);
+        let counted = closed.filter_map(|closed| {
+            let unsigned = reading(&closed.path, |file| file.unsigned(filter)).ok()?;
+            Some((closed.path.clone(), unsigned))
+        });
+        counted.filter(|(_, unsigned)| *unsigned > 0).collect()
+    }
+
     /// Removes recordings that were last written to before so long, and whose numbers, and those of the next recording, are in files as they were
     /// written: if the next one has to be closed anew, intervals that lie in both need this one. Recordings that are kept because a file is not as it was
     /// written have that in their place.

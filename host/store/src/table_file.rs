@@ -293,6 +293,13 @@ impl TableFile {
         Ok(table.rows().iter().map(Reported::from).collect())
     }
 
+    /// How many of the intervals that are asked for are not of signed control frames alone, or were not looked at for that.
+    pub(crate) fn unsigned(&self, filter: &Filter) -> Result<usize, ParquetError> {
+        let any = Filter { authenticated: false, ..filter.clone() };
+        let table = self.read(&any, |group| may_hold(group, &any), &[])?;
+        Ok(table.rows().iter().filter(|row| !row.authenticated).count())
+    }
+
     /// What was left out of the recording.
     ///
     /// # Errors
