@@ -29,13 +29,15 @@ use deltaline_model::sketch::packet_id::PacketId;
 use deltaline_model::sketch::place::Placement;
 use deltaline_model::sketch::slices::{Record, records};
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::authentication;
 use deltaline_model::wire::check::{DESTINATION, SOURCE};
-use deltaline_model::wire::delimiter::CHECK_ROTATION;
+use deltaline_model::wire::delimiter::{CHECK_ROTATION, Delimiter};
 use deltaline_model::wire::frame::{BLOCK_CELLS, Role, frame_bytes};
 use deltaline_model::wire::reference::Reference;
 use deltaline_model::wire::shape::{Kind, MAX_CELL_BYTES, most_cells};
 use std::fmt::Write;
 use std::iter::once;
+use std::num::NonZeroU16;
 
 /// The sources whose documentation the page holds.
 const CONTROL_FRAME: &str = include_str!("../../../host/model/src/wire/v2.rs");
@@ -59,6 +61,7 @@ pub(crate) fn page(design: &Design) -> String {
     let references = design
         .references()
         .then(|| section("Reference packets", &(module(REFERENCE) + &reference_example(configuration))));
+    let signed = if design.authentication() { signed_example(configuration) } else { String::new() };
     let parts = [
         "# Frames\n\n[Control frames](#control-frames) report the cells of an interval, [delimiters](#delimiters) end one. \
          Below them is what is\nneeded to compute a packet's [cells](#cells) from its bytes, with an [example](#example)."
@@ -70,7 +73,7 @@ pub(crate) fn page(design: &Design) -> String {
     ];
     let others = [
         section("Check word", &module(CHECK)),
-        section("Authentication", &module(AUTHENTICATION)),
+        section("Authentication", &(module(AUTHENTICATION) + &signed)),
         section("Key", &module(KEY)),
         section("Hash", &module(HASH)),
         section("Rounds", &module(ROUNDS)),
@@ -86,11 +89,24 @@ pub(crate) fn page(design: &Design) -> String {
 fn reference_example(configuration: &Configuration) -> String {
     let (number, time) = (5, 0x1234_5678_9abc_def0);
     let bytes = Reference::new(configuration, number, Timestamp(time)).encode();
-    let lines = bytes
-        .chunks(16)
-        .map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "));
-    let lines = lines.collect::<Vec<_>>().join("\n");
-    format!("\nThat of number {number}, sent at {time:016x}:\n\n```text\n{lines}\n```\n")
+    format!("\nThat of number {number}, sent at {time:016x}:\n\n{}", dump(&bytes))
+}
+
+/// A whole delimiter of this configuration, with its tag.
+fn signed_example(configuration: &Configuration) -> String {
+    let (number, epoch) = (5, 9);
+    let key = authentication::Key::new(NonZeroU16::MIN, std::array::from_fn(|byte| byte as u8));
+    let delimiter = Delimiter { boot_epoch: epoch, ..Delimiter::new(configuration, number) };
+    format!(
+        "\nA delimiter of interval {number} and boot epoch {epoch}, signed with key 1, which is 00 01 02 to 0f:\n\n{}",
+        dump(&delimiter.signed(&key))
+    )
+}
+
+/// Bytes in hexadecimal digits.
+fn dump(bytes: &[u8]) -> String {
+    let line = |line: &[u8]| line.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+    format!("```text\n{}\n```\n", bytes.chunks(16).map(line).collect::<Vec<_>>().join("\n"))
 }
 
 fn section(title: &str, text: &str) -> String {

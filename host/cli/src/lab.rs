@@ -39,7 +39,7 @@ Examples:
     deltaline lab mplane --topology network.graphml
 
   Every method with equal memory, for the documentation and for `deltaline advise`:
-    deltaline lab methods --packets 1000000 --runs 5 --out docs
+    deltaline lab methods --packets 1000000 --runs 20 --out docs
 
   The results page of the documentation:
     deltaline lab all --out docs --recording \\
@@ -51,10 +51,10 @@ pub(crate) struct Lab {
     #[arg(value_enum, required = true, value_name = "FIGURE")]
     figures: Vec<LabFigure>,
     /// Packets of an interval
-    #[arg(long, default_value_t = Scale::default().packets, value_parser = parse::count::<1000>)]
+    #[arg(long, default_value_t = Scale::default().packets, value_parser = parse::count_within::<1000, 1_000_000_000>)]
     pub(crate) packets: usize,
     /// Runs of each point; lds and rli, of whole flows, make a fifth of them
-    #[arg(long, default_value_t = Scale::default().runs, value_parser = parse::count::<1>)]
+    #[arg(long, default_value_t = Scale::default().runs, value_parser = parse::count_within::<1, 1_000_000>)]
     pub(crate) runs: usize,
     /// Seed of all random numbers
     #[arg(long, default_value_t = Scale::default().seed)]

@@ -77,6 +77,14 @@ pub(crate) fn count<const LEAST: usize>(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A whole number from `LEAST` to `MOST`.
+pub(crate) fn count_within<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if (LEAST..=MOST).contains(&number) => Ok(number),
+        _ => Err(format!("give a whole number from {LEAST} to {MOST}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -111,8 +111,8 @@ fn refusals() {
     let folder = tempfile::tempdir().unwrap();
     lab(folder.path(), &["3"]).told(2, &["FIGURE", "possible values"]);
     lab(folder.path(), &[]).told(2, &["FIGURE"]);
-    run(&["lab", "4", "--packets", "10"]).told(2, &["at least 1000"]);
-    run(&["lab", "4", "--runs", "0"]).told(2, &["at least 1"]);
+    run(&["lab", "4", "--packets", "10"]).told(2, &["from 1000 to"]);
+    run(&["lab", "4", "--runs", "0"]).told(2, &["from 1 to"]);
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     lab(&file, &["4"]).failed(7, &["file", "--out"]);

@@ -516,18 +516,21 @@ impl Comparison {
              An interval has {} packets. There were {} runs of each stream under each condition, each with packets of its own. The streams:\n\n\
              * *drifting*: delays drift by a random walk, 400 ± 100 µs, at a million packets a second. Packets that follow each other wait \
              alike.\n\
-             * *independent*: delays of 5 µs on average are drawn anew for each packet (Weibull, shape 0.7, in order), at 100,000 packets a \
-             second. Neighbours tell nothing of each other.\n\
+             * *independent*: a packet takes 1 µs and what is drawn anew for it (Weibull, 5 µs on average, shape 0.7), and waits for the one \
+             ahead of it, at 100,000 packets a second with exponential gaps. Neighbours are alike only as far as they wait for each other.\n\
              * *queue*: sessions through a queue for 500 packets at a load of 0.7. Under 20 % losses in bursts the load is 1.25, and all \
              losses are the queue's own: what is lost depends on what is waited. Where nothing is lost, runs in which the queue drops packets \
-             are drawn again.\n\n\
+             are drawn again. Losses that are not its own come behind the queue.\n\n\
              Errors of the mean and of the loss are relative to the true value, in per cent. Of the 99th percentile they are errors of rank: \
              1 % means that what is said to be the 99th percentile is the 98th or the 100th. All are root mean squares over the runs with \
-             an answer. Where a method did not answer in all runs, the table says in how many. \
+             an answer, relative to each run's own value, which behind a queue differs much from run to run. They have standard errors of {:.0} % of \
+             themselves and more: methods that are nearer to each other than twice that are alike. Where a method did not answer in all runs, the table \
+             says in how many. \
              Bursts are of 100 packets on average. Overtaken packets arrive some five packets late.\n\n\
              Single flows: {} packets an interval, {} intervals, {} octets at each end. Sessions pass a queue with random early detection, of \
              whose capacity 88 % are used, or take turns on two queues, of which one is 3 % slower. Compared are flows of which {} packets \
-             or more arrived: the median of their relative errors, averaged over the intervals, and which share of them has an answer. What \
+             or more arrived: the median of their relative errors, averaged over the intervals. Flows without an answer of a method, of which the table says how \
+             many have one, have the mean of all packets instead. On two queues that median lies between the flows of either. What \
              keeps an entry for each flow (RLI, multiflow) keeps as many as there is room for, by hash. COLATE is told how many packets \
              a flow has. The LDS paper's is tuned to the losses: where there are none, a flow has one cell in each row, else four, in rows \
              that sample. Ours has four always, as cores have, and without loss they hold four times as many of other flows' packets. Reference packets of RLI pass one of the two queues.\n\n\
@@ -543,12 +546,15 @@ impl Comparison {
              Octets are those of the method, as a core keeps it. The commands keep more. In software the rows of an LDA have digests \
              besides, 104 bits for 72, and so leave out rows into which packets came from elsewhere, as FineComb's do. Sums over all packets \
              stand beside every table: no command keeps those alone.\n\n\
-             **Limits.** Three streams are not all. Errors of samples fall with the root of the octets; those of slices with how much shorter \
-             slices are than delays take to change. Nothing here says what other numbers of packets would do. Clocks are right in all of \
+             **Limits.** Three streams are not all. Errors of sampled packets fall with the root of the octets, those of slices with how much \
+             shorter slices are than delays take to change, and those of probes less: they pass at other moments than packets do, which no number of \
+             them makes good. Nothing here says what other numbers of packets would do. Clocks are right in all of \
              it. A count of packets tells the loss only as long as none comes in from elsewhere.\n{}",
             ROWS / 2,
             self.packets,
             self.runs,
+            // Of a root mean square of as many errors that have a normal distribution.
+            100.0 / (2.0 * self.runs as f64).sqrt(),
             flow_packets,
             flow_runs,
             flows::OCTETS,

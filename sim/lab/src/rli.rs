@@ -384,7 +384,9 @@ pub(crate) fn run(scale: &Scale, progress: &dyn Progress) -> Result<Report, LabE
         text: format!(
             "Figures 5 to 7 of Lee, Duffield, Kompella, *Not all microseconds are equal* (SIGCOMM 2010), and other ways beside it. {} packets, {runs} runs; \
              sessions of Pareto lengths through a queue of {RLI_CAPACITY} packets with random early detection, parameters as in that paper; its traces, of CAIDA and \
-             of a router, are not public, and so how bursty the traffic is is our choice (`sim/traffic/src/source.rs`). One reference packet behind \
+             of a router, are not public, and so how bursty the traffic is is our choice (`sim/traffic/src/source.rs`). Packets have 64, 576 and 1500 bytes, seven to four to one; sessions begin at random, have 10 \
+             packets at least and 30 on average (Pareto, shape 1.5), and send one percent of the load each while they last. Where nothing is lost the queue is \
+             never as long as random early detection asks for before it drops any. One reference packet behind \
              10 packets on an idle link to one behind 300 on a busy one. {least_lost:.2} to {most_lost:.2} % of the packets were lost. Errors are |true - estimated| / \
              true; a flow of which a way says nothing counts as the worst.",
             scale.packets

@@ -5,9 +5,12 @@ use crate::emit::package::{File, package};
 use deltaline_design::{Design, shipped_names};
 use deltaline_model::ascon;
 use deltaline_model::time::Timestamp;
+use deltaline_model::wire::authentication::Key;
+use deltaline_model::wire::delimiter::Delimiter;
 use deltaline_model::wire::reference::Reference;
 use std::collections::BTreeSet;
 use std::fs;
+use std::num::NonZeroU16;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What a page says outside of code.
@@ -256,6 +259,27 @@ fn the_page_is_enough_to_compute_the_identifier() {
     let tag = ascon::tag(b"\0\0\0\0\0\0\0\x01identity", [0; 16], &bytes.concat());
     let digits: String = tag[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     assert!(section.contains(&format!("the identifier is `0x{digits}`")));
+}
+
+/// The page's delimiter is one of the design, and has the tag of the key that it names.
+#[test]
+fn a_signed_frame_is_there_with_keys() {
+    let with = page_of("10g", &[("authentication = false", "authentication = true")]);
+    let section = with.split_once("## Authentication\n").unwrap().1.split_once("\n## ").unwrap().0;
+    let (_, dump) = section.rsplit_once("```text\n").unwrap();
+    let bytes: Vec<u8> = dump
+        .split("```")
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+        .collect();
+    let design = Design::named("10g").unwrap();
+    let read = Delimiter::of(design.configuration(), &bytes).unwrap();
+    assert_eq!((read.interval, read.boot_epoch, read.key, bytes.len()), (5, 9, 1, 64));
+    let key = Key::new(NonZeroU16::MIN, std::array::from_fn(|byte| byte as u8));
+    assert!(key.has_signed(&bytes));
+    assert!(!page_of("10g", &[]).contains("signed with key 1"));
 }
 
 #[test]

@@ -168,28 +168,30 @@ fn measure(sending: &Sending, condition: &Condition, seed: Seed) -> Result<Outco
     Ok(Outcome { found: errors(&passed, answers), references: passed.references })
 }
 
-/// The median error of each method over the flows that it answers, and the share of these.
+/// The median error of each method over all flows, and the share of those that it answers: the others have the mean of all packets, as whoever reads its answers has
+/// nothing better.
 fn errors(
     passed: &Passed,
     answers: impl Fn(u64, f64) -> [Option<f64>; NAMES.len()],
 ) -> Vec<(Option<f64>, f64)> {
-    let mut errors = vec![vec![]; NAMES.len()];
-    let mut flows = 0.0;
+    let (mut errors, mut answered) = (vec![vec![]; NAMES.len()], [0.0; NAMES.len()]);
+    let of_all = passed.all.mean();
     for (flow, known) in &passed.flows {
         let Some(truth) = known.truth.mean().filter(|_| known.truth.packets as f64 >= LEAST) else {
             continue;
         };
-        flows += 1.0;
-        for (errors, found) in errors.iter_mut().zip(answers(*flow, known.truth.packets as f64)) {
-            errors.extend(found.map(|found| (found / truth - 1.0).abs()));
+        let answers = answers(*flow, known.truth.packets as f64);
+        for ((errors, answered), found) in errors.iter_mut().zip(&mut answered).zip(answers) {
+            *answered += f64::from(u8::from(found.is_some()));
+            errors.extend(found.or(of_all).map(|found| (found / truth - 1.0).abs()));
         }
     }
-    let median = |mut errors: Vec<f64>| {
+    let median = |(mut errors, answered): (Vec<f64>, f64)| {
         let (count, middle) = (errors.len(), errors.len() / 2);
-        let error = (count > 0).then(|| *errors.select_nth_unstable_by(middle, f64::total_cmp).1);
-        (error, count as f64 / f64::max(flows, 1.0))
+        let error = (answered > 0.0).then(|| *errors.select_nth_unstable_by(middle, f64::total_cmp).1);
+        (error, answered / f64::max(count as f64, 1.0))
     };
-    errors.into_iter().map(median).collect()
+    errors.into_iter().zip(answered).map(median).collect()
 }
 
 /// Averages over the runs.
