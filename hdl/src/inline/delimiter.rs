@@ -89,15 +89,19 @@ pub(crate) fn first_byte_lowest(bytes: &[u8; delimiter::BYTES]) -> Bits<512> {
     bytes.iter().rev().fold(Bits::default(), add)
 }
 
+/// The tkeep of a whole beat.
+pub(crate) fn all_bytes<const K: usize>() -> Bits<K> {
+    (0..K).fold(Bits::default(), |keep, byte| keep.replace_bit(byte, true))
+}
+
 impl<const W: usize, const K: usize> Delimiter<W, K> {
     /// The delimiter of a configuration.
     pub fn new(configuration: &Configuration) -> Self {
         let bytes = delimiter::Delimiter::new(configuration, 0).encode();
-        let all_bytes = (0..K).fold(Bits::<K>::default(), |keep, byte| keep.replace_bit(byte, true));
         module! { Delimiter {
             of_zero: Constant::new(first_byte_lowest(&bytes)),
             check_rotation: Constant::new(u64::from(CHECK_ROTATION).into()),
-            all_bytes: Constant::new(all_bytes),
+            all_bytes: Constant::new(all_bytes()),
             beat_bits: Constant::new(u64::from(W.ilog2()).into()),
             last_beat: Constant::new(((delimiter::BYTES / K - 1) as u64).into()),
         }

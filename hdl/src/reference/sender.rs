@@ -47,7 +47,7 @@
 //! n-th frame, and nowhere else, the model's reference packet, numbered one by one, with the time at which its first
 //! beat was taken; the rules of AXI4-Stream; planted faults. The same in a shell, with delimiters and control frames between.
 
-use crate::inline::delimiter::first_byte_lowest;
+use crate::inline::delimiter::{all_bytes, first_byte_lowest};
 use crate::inline::inserter::Inserter;
 use crate::leaves::Flop;
 use crate::module::module;
@@ -123,11 +123,10 @@ impl<const W: usize, const K: usize> Sender<W, K> {
     /// The sender of a configuration's segment.
     pub fn new(configuration: &Configuration) -> Self {
         let bytes = Reference::new(configuration, 0, Timestamp(0)).encode();
-        let all_bytes = (0..K).fold(Bits::<K>::default(), |keep, byte| keep.replace_bit(byte, true));
         module! { Sender {
             of_zero: Constant::new(first_byte_lowest(&bytes)),
             number_rotation: Constant::new(u64::from(CHECK_ROTATIONS[0]).into()),
-            all_bytes: Constant::new(all_bytes),
+            all_bytes: Constant::new(all_bytes()),
             beat_bits: Constant::new(u64::from(W.ilog2()).into()),
             last_beat: Constant::new(((BYTES / K - 1) as u64).into()),
             is_wide: Constant::new(W > 64),

@@ -320,6 +320,11 @@ fn what_no_store_says_of_flows_is_refused() {
     let many: Vec<String> = (0..2001).map(flow).collect();
     let many = stored.folder.write("many.json", format!("[{}]", many.join(",")));
     query(own, &many, &[]).failed(10, &["2001 flows", "at most 2000"]);
+    // What was closed without a key is not left out without a word.
+    stored.close();
+    let keys = stored.folder.path("north.keys");
+    run(&["key", &keys]).told(0, &[]);
+    query(own, flows, &["--json", "--key", &keys]).told(5, &["not of signed control frames"]);
     // Who is not there has no packets.
     let absent = query(own, &stored.folder.write("absent.json", format!("[{}]", flow(9))), &["--json"]);
     for (_, flows) in stored.pairs(absent.told(0, &[])) {

@@ -547,8 +547,8 @@ impl Comparison {
              besides, 104 bits for 72, and so leave out rows into which packets came from elsewhere, as FineComb's do. Sums over all packets \
              stand beside every table: no command keeps those alone.\n\n\
              **Limits.** Three streams are not all. Errors of sampled packets fall with the root of the octets, those of slices with how much \
-             shorter slices are than delays take to change, and those of probes less: they pass at other moments than packets do, which no number of \
-             them makes good. Nothing here says what other numbers of packets would do. Clocks are right in all of \
+             shorter slices are than delays take to change. Probes see a queue at any moment, packets more often when it is long: behind one, probes are too \
+             early, however many they are. Nothing here says what other numbers of packets would do. Clocks are right in all of \
              it. A count of packets tells the loss only as long as none comes in from elsewhere.\n{}",
             ROWS / 2,
             self.packets,

@@ -2,7 +2,8 @@
 //!
 //! # Test plan
 //!
-//! Packets from elsewhere are at the receiver alone, in the order of time, and leave all others as they are; rank errors by hand.
+//! Packets from elsewhere are at the receiver alone, in the order of time, and leave all others as they are; probes see what packets see where
+//! these are sent at Poisson's times, too; rank errors by hand.
 
 use crate::traffic::{Pattern, purpose};
 use deltaline_model::sketch::synopsis::Hashed;
@@ -49,6 +50,8 @@ pub(crate) struct Path {
 struct Travel {
     sent: u64,
     received: Option<u64>,
+    /// When it and all that were sent before are through, lost or not, but for those that a queue dropped.
+    through: u64,
 }
 
 impl Path {
@@ -70,6 +73,11 @@ impl Path {
             Law::Queue(load) => self.queued(load, packets, seed),
             Law::Correlated(_) | Law::Weibull(_) => self.delayed(packets, seed),
         };
+        let mut through = 0;
+        for travel in &mut travels {
+            through = travel.received.map_or(through, |received| received.max(through));
+            travel.through = through;
+        }
         let losses = self.pattern.losses(self.loss, seed.with(purpose::LOSSES));
         for (travel, lost) in travels.iter_mut().zip(losses) {
             travel.received = travel.received.filter(|_| !lost);
@@ -109,7 +117,7 @@ impl Path {
             time += passed;
             let sent = time as u64;
             last = (sent + 1000 + delay(&mut random, passed) as u64).max(last);
-            Travel { sent, received: Some(last) }
+            Travel { sent, received: Some(last), through: 0 }
         };
         (0..packets).map(travel).collect()
     }
@@ -121,6 +129,7 @@ impl Path {
         let travel = |packet: deltaline_traffic::stream::Packet| Travel {
             sent: packet.sent.time,
             received: packet.arrival.map(|arrival| packet.sent.time + u64::from(arrival.delay)),
+            through: 0,
         };
         stream.skip(packets / 2).take(packets).map(travel).collect()
     }
@@ -132,7 +141,13 @@ pub(crate) struct Run {
     pub(crate) received: Vec<Hashed>,
     /// The delay of each packet that was sent, in nanoseconds; none for a lost one.
     pub(crate) fates: Vec<Option<u64>>,
+    /// Of each packet that was sent, when it and all before are through.
+    through: Vec<u64>,
+    path: Path,
 }
+
+/// Octets of a probe: the smallest frame on a link.
+pub(crate) const PROBE_OCTETS: usize = 64;
 
 impl Run {
     pub(crate) fn new(path: &Path, packets: usize, seed: Seed) -> Self {
@@ -142,8 +157,9 @@ impl Run {
             let (place, digest) = (hash as u32, (hash >> 32) as u32);
             Hashed { hash, place, digest, time: Timestamp::from_nanoseconds(time), flow: 0 }
         };
-        let (mut sent, mut received, mut fates) = (vec![], vec![], vec![]);
-        for Travel { sent: at, received: then } in travels {
+        let (mut sent, mut received, mut fates, mut through) = (vec![], vec![], vec![], vec![]);
+        for Travel { sent: at, received: then, through: all } in travels {
+            through.push(all);
             let packet = hashed(random.bits(), at);
             sent.push(packet);
             let is_lost =
@@ -160,7 +176,22 @@ impl Run {
             received.push(hashed(random.bits(), time));
         }
         received.sort_by_key(|packet| packet.time.nanoseconds());
-        Run { sent, received, fates }
+        Run { sent, received, fates, through, path: *path }
+    }
+
+    /// The delay of a probe of no matter to the packets that is sent at `time`, in front of the packet with the number `next`: it waits for the one ahead as they
+    /// do.
+    pub(crate) fn probe(&self, next: usize, time: f64, random: &mut Random) -> f64 {
+        let Some(ahead) = next.checked_sub(1) else {
+            return self.fates.get(next).copied().flatten().unwrap_or(0) as f64;
+        };
+        let through = self.through[ahead] as f64;
+        let wait = (through - time).max(0.0);
+        match self.path.law {
+            Law::Queue(load) => wait + 1e9 * PROBE_OCTETS as f64 * load / (MEAN_BYTES * self.path.rate),
+            Law::Weibull(mean) => wait.max(1000.0 + f64::from(Delay::weibull(mean, 0.7).draw(random))),
+            Law::Correlated(_) => through - self.sent[ahead].time.nanoseconds() as f64,
+        }
     }
 
     /// The delays of the packets that arrived, in nanoseconds, in the order in which they were sent.
@@ -211,6 +242,33 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Packets at Poisson's times see what any moment sees; those of sessions, which come together, wait longer.
+    #[test]
+    fn probes_see_what_poissons_packets_see() {
+        for (law, rate) in [(Law::Weibull(5e3), 1e5), (Law::Correlated(1e5), 1e6), (Law::Queue(0.7), 1e5)] {
+            let ratios = (0..40).map(|seed| {
+                let run = Run::new(&Path::new(law, rate), 20_000, Seed::new(seed));
+                let (first, last) =
+                    (run.sent[0].time.nanoseconds() as f64, run.sent[19_999].time.nanoseconds() as f64);
+                let mut random = Seed::new(seed).with(9).random();
+                let delay = |_| {
+                    let time = first + random.uniform() * (last - first);
+                    let next = run.sent.partition_point(|packet| (packet.time.nanoseconds() as f64) < time);
+                    run.probe(next, time, &mut random)
+                };
+                (0..5000).map(delay).sum::<f64>() / 5000.0 / run.mean()
+            });
+            let ratios: Vec<f64> = ratios.collect();
+            let mean = ratios.iter().sum::<f64>() / 40.0;
+            let error = (ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
+            println!("{law:?}: probes over packets {mean:.4}, standard error {error:.4}");
+            match law {
+                Law::Queue(_) => assert!(mean < 1.0 - 4.0 * error, "{mean} {error}"),
+                _ => assert!((mean - 1.0).abs() < 4.0 * error, "{law:?}: {mean} {error}"),
+            }
+        }
+    }
 
     #[test]
     fn packets_from_elsewhere() {

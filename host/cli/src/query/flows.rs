@@ -92,7 +92,11 @@ pub(super) fn run(
             if matches!(goes_on, Ok(true)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
     });
-    if goes_on? { answer.finish(&noticed) } else { Ok(answer.told.exit) }
+    if !goes_on? {
+        return Ok(answer.told.exit);
+    }
+    answer.told.leave_out_unsigned(&opened.unsigned(filter));
+    answer.finish(&noticed)
 }
 
 /// What is shown.

@@ -403,21 +403,21 @@ fn keys() -> Keys {
 
 /// The same frames, signed.
 fn signed(frames: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    let sign = |bytes: &Vec<u8>| {
-        let mut bytes = rewritten(bytes, |header| header.key = key().id());
-        key().sign(&mut bytes);
-        bytes
-    };
-    frames.iter().map(sign).collect()
+    frames.iter().map(|bytes| signed_with(&key(), bytes)).collect()
+}
+
+/// A frame, signed with this key.
+fn signed_with(key: &Key, bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = rewritten(bytes, |header| header.key = key.id());
+    key.sign(&mut bytes);
+    bytes
 }
 
 /// The same, from an interval on signed with a second key.
 fn signed_in_turn(frames: Vec<Vec<u8>>, from: u32) -> Vec<Vec<u8>> {
     let sign = |bytes: &Vec<u8>| {
         let key = if Frame::decode(bytes).unwrap().header.interval < from { key() } else { next_key() };
-        let mut bytes = rewritten(bytes, |header| header.key = key.id());
-        key.sign(&mut bytes);
-        bytes
+        signed_with(&key, bytes)
     };
     frames.iter().map(sign).collect()
 }
@@ -454,11 +454,8 @@ fn a_key_that_is_not_in_use_any_more_signs_nothing() {
             let mut frames = genuine.clone();
             for role in roles.clone().rev() {
                 let at = 2 * 15 + role;
-                let mut forged = rewritten(&genuine[at], |header| {
-                    header.key = key().id();
-                    header.totals.packets += 1;
-                });
-                key().sign(&mut forged);
+                let other = rewritten(&genuine[at], |header| header.totals.packets += 1);
+                let forged = signed_with(&key(), &other);
                 if is_beside {
                     frames.insert(at, forged);
                 } else {

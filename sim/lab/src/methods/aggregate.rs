@@ -9,7 +9,7 @@
 
 use super::{LINK_OCTETS, Method, OCTETS, ROWS};
 use crate::LabError;
-use crate::path::Run;
+use crate::path::{PROBE_OCTETS, Run};
 use crate::reconciliation::{Packet, Pair, identity, rda, srda};
 use crate::slices::{measured, sliced, tuned};
 use crate::tables::{cells, of_cells, sums};
@@ -72,8 +72,6 @@ const _: () =
 const LOAD: f64 = 0.6;
 /// How many packets trajectory sampling draws on average, 72 bits each: three deviations fewer than it has room for.
 const DRAWN: f64 = 1912.0;
-/// The smallest frame on a link, in octets.
-const PROBE_OCTETS: usize = 64;
 const PROBES: usize = LINK_OCTETS / PROBE_OCTETS;
 /// What sums over all packets take at an end: packets, the sum of their times, and the first and last time.
 const SUMS_OCTETS: usize = 4 + 8 + 6 + 6;
@@ -398,7 +396,8 @@ fn probes(run: &Run, seed: Seed) -> Found {
         let next = run.sent.partition_point(|packet| (packet.time.nanoseconds() as f64) < time);
         let Some(fate) = run.fates.get(next) else { break };
         sent += 1.0;
-        delays.extend(fate.map(|delay| delay as i64));
+        // It is lost as the packet behind it.
+        delays.extend(fate.map(|_| run.probe(next, time, &mut random) as i64));
     }
     let lost = (sent > 0.0).then(|| (1.0 - delays.len() as f64 / sent) * run.sent.len() as f64);
     Found { lost, ..of_sample(delays, run) }
